@@ -96,7 +96,6 @@ export class Foundation1764600000000 implements MigrationInterface {
         reflection_status text not null,
         reflection_reason text,
         reflection_ended_at timestamptz,
-        slot_waiting_since timestamptz,
         constraint turns_pkey primary key (org_id, turn_id)
       )`);
     // Only a done turn claims its trigger: a failed or unfinished try must never hide the good one.
@@ -104,8 +103,6 @@ export class Foundation1764600000000 implements MigrationInterface {
       create unique index turns_done_work_key on turns (org_id, agent_id, work_key)
         where review_outcome = 'done' and work_key <> ''`);
     await runner.query(`create index turns_agent on turns (org_id, agent_id, received_at)`);
-    // The reflections that wait for a slot, asked at every request for one.
-    await runner.query(`create index turns_slot_waiting on turns (org_id, role) where slot_waiting_since is not null`);
     await runner.query(`
       create table turn_subjects (
         org_id uuid not null,
@@ -301,6 +298,15 @@ export class Foundation1764600000000 implements MigrationInterface {
         constraint execution_slots_holder_check check (holder in ('turn', 'reflection'))
       )`);
     await runner.query(`create index execution_slots_org on execution_slots (org_id, role)`);
+    // Reflections that found no slot, so that live turns leave them one.
+    await runner.query(`
+      create table execution_slot_waits (
+        org_id uuid not null,
+        turn_id uuid not null,
+        role text not null,
+        since timestamptz not null,
+        constraint execution_slot_waits_pkey primary key (org_id, turn_id)
+      )`);
     await runner.query(`
       create table job_worker_heartbeats (
         worker_id text not null,
@@ -311,7 +317,7 @@ export class Foundation1764600000000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     for (const table of [
-      'job_worker_heartbeats', 'execution_slots', 'llm_usage', 'memory_refreshes', 'plan_contexts', 'reflection_runs',
+      'job_worker_heartbeats', 'execution_slot_waits', 'execution_slots', 'llm_usage', 'memory_refreshes', 'plan_contexts', 'reflection_runs',
       'quarantine', 'doc_recommendations', 'agent_diary', 'episodes', 'turn_subjects', 'turns', 'api_keys', 'people',
       'agents', 'units', 'roles', 'organizations',
     ]) {

@@ -1,0 +1,88 @@
+import {
+  candidatesIn,
+  fencedIn,
+  hitsIn,
+  listAfter,
+  messagesIn,
+  nameOf,
+  outsideFences,
+  sendersIn,
+  taskIn,
+  timeIn,
+} from './local-model-prompt.js';
+import { decidePersistence } from './local-model-persist.js';
+import {
+  compactEpisodes,
+  draftSkill,
+  knowledgeQuery,
+  profileTraits,
+  refinementNote,
+  selectMemories,
+  summarizeEpisodes,
+} from './local-model-rules.js';
+
+export interface ScriptedPrompt {
+  system: string;
+  user: string;
+}
+
+/** One learning worker's answer to what the worker's prompt holds, in the form that the worker reads. */
+type Script = (prompt: string) => string;
+
+const NOOP = 'NOOP';
+
+const scripts: Record<string, Script> = {
+  persist_decider: (prompt) =>
+    JSON.stringify(
+      decidePersistence({
+        at: timeIn(prompt) ?? new Date(),
+        messages: messagesIn(prompt),
+        known: candidatesIn(prompt),
+      }),
+    ),
+  memory_filter: (prompt) =>
+    JSON.stringify({
+      selected: selectMemories({ task: taskIn(prompt), senders: sendersIn(prompt), candidates: candidatesIn(prompt) }),
+    }),
+  summarize_episodes: (prompt) => summarizeEpisodes(hitsIn(prompt)) || NOOP,
+  relevant_knowledge_query: (prompt) => knowledgeQuery(taskIn(prompt)) || NOOP,
+  counterparty_profiler: (prompt) => {
+    const traits = profileTraits(
+      messagesIn(prompt)
+        .map(({ text }) => text)
+        .join('\n'),
+    );
+    return traits.length > 0 ? JSON.stringify({ traits }) : NOOP;
+  },
+  skill_synthesizer: draftFrom,
+  promotion_synthesizer: draftFrom,
+  skill_refiner: (prompt) => {
+    const body = fencedIn(prompt).find(({ name }) => /skill|body/.test(name))?.text ?? '';
+    const outcome = /outcome:? *(done|failed)/i.exec(outsideFences(prompt))?.[1]?.toLowerCase() ?? '';
+    const note = refinementNote({ outcome, task: taskIn(prompt), tools: listAfter(prompt, /tools?/i), body });
+    return note === null ? NOOP : JSON.stringify({ note });
+  },
+  episode_compactor: (prompt) => {
+    const hits = hitsIn(prompt);
+    return hits.length > 0 ? JSON.stringify(compactEpisodes(hits)) : NOOP;
+  },
+};
+
+/** The answer of the rules for `worker`; a worker that there are no rules for hears NOOP. */
+export function scriptedAnswer(worker: string, { user }: ScriptedPrompt): string {
+  return Object.hasOwn(scripts, worker) ? (scripts[worker]?.(user) ?? NOOP) : NOOP;
+}
+
+function draftFrom(prompt: string): string {
+  const plan = fencedIn(prompt).find(({ name }) => name === 'plan')?.text ?? '';
+  const draft = draftSkill({
+    tools: listAfter(prompt, /tools?|sequence/i),
+    task: taskIn(prompt),
+    steps: plan
+      .split('\n')
+      .map((line) => line.replace(/^\s*(?:\d+\.|[-*])\s*/, '').trim())
+      .filter(Boolean),
+    takenNames: listAfter(prompt, /names?|existing|skills/i).map(nameOf),
+  });
+  return draft === null ? NOOP : JSON.stringify(draft);
+}

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import Anthropic from '@anthropic-ai/sdk';
+import { fence, numbered, zonedTime } from '../src/core/auxiliary/fence.js';
+import { estimatedTokens, type LocalModel, startLocalModel } from './local-model.js';
+
+const at = new Date('2026-11-27T16:20:00Z');
+
+let model: LocalModel;
+beforeAll(async () => {
+  model = await startLocalModel();
+});
+afterAll(() => model.close());
+
+async function ask(worker: string, user: string): Promise<string> {
+  const client = new Anthropic({ apiKey: 'scripted-local-model', baseURL: model.url, maxRetries: 0 });
+  const message = await client.messages.create(
+    { model: 'claude-haiku-5-5', max_tokens: 1_000, system: 'Rules.', messages: [{ role: 'user', content: user }] },
+    { headers: { 'x-learning-worker': worker } },
+  );
+  return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+}
+
+async function status(body: string, init: RequestInit = {}, path = '/v1/messages'): Promise<number> {
+  const headers = { 'content-type': 'application/json', 'x-learning-worker': 'persist_decider' };
+  const response = await fetch(`${model.url}${path}`, { method: 'POST', headers, body, ...init });
+  const answer = (await response.json()) as { type: string; error?: { message: string } };
+  expect(answer).toMatchObject({ type: 'error', error: { message: expect.stringMatching(/\w/) } });
+  return response.status;
+}
+
+describe('the scripted local model', () => {
+  it('decides what to persist from the fenced message, the time and the known memories', async () => {
+    const prompt = [
+      `Time of the turn: ${zonedTime(at)}`,
+      `Requester: Ada Lovelace (slack:U1)\n${fence('message', 'Release freeze for checkout-api until December 4.')}`,
+      `Plan:\n${fence('plan', '1. Hold the pipeline\n2. Answer')}`,
+      'Outcome: done',
+      `Known memories:\n${numbered(['Release freeze for checkout-api until November 30 (until 2026-11-30; told by Ada Lovelace).'])}`,
+    ].join('\n\n');
+    expect(JSON.parse(await ask('persist_decider', prompt))).toEqual({
+      kind: 'SHORT',
+      content: 'Release freeze for checkout-api until December 4 (until 2026-12-04; told by Ada Lovelace).',
+      ttl_days: 8,
+      supersedes: [1],
+    });
+  });
+
+  it('takes the steps of a plan for no memories', async () => {
+    const prompt = [
+      `Time of the turn: ${zonedTime(at)}`,
+      `Requester: Ada Lovelace (slack:U1)\n${fence('message', 'I prefer bullet points.')}`,
+      `Plan:\n${fence('plan', '1. Ada Lovelace prefers bullet points.')}`,
+      'Known memories:\n(none)',
+    ].join('\n\n');
+    expect(JSON.parse(await ask('persist_decider', prompt))).toMatchObject({ kind: 'LONG' });
+  });
+
+  it('selects memories by number', async () => {
+    const prompt = [
+      'Current sender: Ada Lovelace (slack:U1)',
+      fence('task', 'Deploy checkout-api, please.'),
+      numbered(['The ledger export runs at six.', 'Release freeze for checkout-api until December 4.']),
+    ].join('\n\n');
+    expect(JSON.parse(await ask('memory_filter', prompt))).toEqual({ selected: [2] });
+  });
+
+  it('answers NOOP for a worker without rules', async () => {
+    expect(await ask('some_worker', 'anything')).toBe('NOOP');
+  });
+
+  it('says what it is and reports its usage', async () => {
+    const response = await fetch(`${model.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-learning-worker': 'persist_decider' },
+      body: JSON.stringify({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'x'.repeat(400) }] }),
+    });
+    expect(await response.json()).toMatchObject({
+      model: 'scripted-local-model',
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 100, output_tokens: expect.any(Number) },
+    });
+    expect(await (await fetch(model.url)).text()).toContain('not an AI');
+    expect(estimatedTokens('日本語abcd')).toBe(4);
+  });
+
+  it("refuses what Anthropic's API would refuse", async () => {
+    const good = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] };
+    expect(await status('{')).toBe(400);
+    expect(await status('null')).toBe(400);
+    expect(await status(JSON.stringify({ ...good, messages: [] }))).toBe(400);
+    expect(await status(JSON.stringify({ ...good, max_tokens: 0 }))).toBe(400);
+    expect(await status(JSON.stringify({ ...good, stream: true }))).toBe(400);
+    expect(await status(JSON.stringify({ ...good, messages: [{ role: 'user', content: [{ type: 'image' }] }] }))).toBe(
+      400,
+    );
+    expect(await status(JSON.stringify(good), { headers: {} })).toBe(400);
+    expect(await status(JSON.stringify(good), {}, '/v1/complete')).toBe(404);
+    expect(await status(JSON.stringify(good), { method: 'PUT' })).toBe(405);
+  });
+});

@@ -1,0 +1,29 @@
+import { swcOptions } from './test/support/swc-options.mjs';
+
+const shared = {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': ['@swc/jest', swcOptions] },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  setupFiles: ['reflect-metadata'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+};
+
+export default {
+  maxWorkers: 2,
+  testTimeout: 30_000,
+  reporters: ['default', '<rootDir>/test/support/count-reporter.mjs'],
+  coverageProvider: 'v8',
+  collectCoverageFrom: ['src/**/*.ts', '!src/**/*.spec.ts'],
+  projects: [
+    { ...shared, displayName: 'pure', testMatch: ['<rootDir>/{src,examples}/**/*.spec.ts'] },
+    {
+      ...shared,
+      displayName: 'database',
+      testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
+      // Jest runs these only where a test of this project was asked for.
+      globalSetup: '<rootDir>/test/support/global-setup.mjs',
+      globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+    },
+  ],
+};

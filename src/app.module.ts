@@ -1,0 +1,53 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { OrganizationModule } from './core/organization/organization.module.js';
+import { ScreeningModule } from './core/screening/screening.module.js';
+import { entities } from './entities.js';
+import { DiaryModule } from './memories/diary/diary.module.js';
+import { EpisodesModule } from './memories/episodes/episodes.module.js';
+import { AuthModule } from './platform/auth/auth.module.js';
+import { ConfigModule } from './platform/config/config.module.js';
+import type { Settings } from './platform/config/settings.js';
+import { DatabaseModule } from './platform/database/database.module.js';
+import { EmbeddingsModule } from './platform/embeddings/embeddings.module.js';
+import { EventsModule } from './platform/events/events.module.js';
+import { HealthModule } from './platform/health/health.module.js';
+import { JobsModule } from './platform/jobs/jobs.module.js';
+import { IntakeModule } from './processes/intake/intake.module.js';
+import { PlanningModule } from './processes/planning/planning.module.js';
+import { ReflectionModule } from './processes/reflection/reflection.module.js';
+import { ToolsModule } from './processes/tools/tools.module.js';
+import { AgentMemoryModule } from './views/agent-memory/agent-memory.module.js';
+
+/** The whole composition, floor by floor. */
+@Module({})
+export class AppModule {
+  /** @param embeddedUrl an embedded database that somebody else started, for tests */
+  static forRoot(settings: Settings, options: { embeddedUrl?: string } = {}): DynamicModule {
+    const { database_url: databaseUrl, data_dir: dataDir } = settings.environment;
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.forRoot(settings),
+        DatabaseModule.forRoot({ databaseUrl, dataDir, entities, embeddedUrl: options.embeddedUrl }),
+        EventsModule,
+        JobsModule,
+        AuthModule,
+        EmbeddingsModule,
+        HealthModule,
+
+        OrganizationModule,
+        ScreeningModule,
+
+        DiaryModule,
+        EpisodesModule,
+
+        IntakeModule,
+        ReflectionModule,
+        PlanningModule,
+        ToolsModule,
+
+        AgentMemoryModule,
+      ],
+    };
+  }
+}

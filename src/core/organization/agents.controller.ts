@@ -1,0 +1,28 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { IsOptional, IsString } from 'class-validator';
+import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
+import { Scope } from '../../platform/auth/scope.decorator.js';
+import { PageQuery, type Page } from '../../platform/http/page.js';
+import { Agents, type AgentView } from './agents.js';
+
+export class AgentsQuery extends PageQuery {
+  @IsOptional()
+  @IsString()
+  role?: string;
+
+  @IsOptional()
+  @IsString()
+  unit?: string;
+}
+
+@Controller('agents')
+export class AgentsController {
+  constructor(private readonly agents: Agents) {}
+
+  /** The agents of the organisation, newest first. */
+  @Get()
+  @Scope('read')
+  list(@CurrentPrincipal() principal: Principal, @Query() query: AgentsQuery): Promise<Page<AgentView>> {
+    return this.agents.list(principal.orgId, query);
+  }
+}

@@ -1,0 +1,173 @@
+import { Injectable } from '@nestjs/common';
+import { agentId } from '../../platform/auth/name-based-ids.js';
+import { Database } from '../../platform/database/database.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { decodeCursor, isUuid, pageOf, type Page, type PageRequest } from '../../platform/http/page.js';
+import { isHandle } from './handle.js';
+import { Organizations } from './organizations.js';
+
+export interface Agent {
+  id: string;
+  orgId: string;
+  handle: string;
+  role: string;
+  unit: string | null;
+  active: boolean;
+  dailyTokenBudget: number | null;
+}
+
+export interface Role {
+  name: string;
+  learningEnabled: boolean | null;
+  llm: string[];
+  llmAuxiliary: string[];
+  maxConcurrent: number | null;
+}
+
+export interface AgentView {
+  id: string;
+  handle: string;
+  role: string;
+  unit: string | null;
+  active: boolean;
+  last_turn_at: string | null;
+}
+
+interface AgentRow {
+  id: string;
+  org_id: string;
+  handle: string;
+  role: string;
+  unit: string | null;
+  active: boolean;
+  daily_token_budget: string | null;
+  last_turn_at: Date | null;
+  created_at: Date;
+}
+
+interface RoleRow {
+  name: string;
+  learning_enabled: boolean | null;
+  llm: string[];
+  llm_auxiliary: string[];
+  max_concurrent: number | null;
+}
+
+/** The agents of an organisation and the roles that they fill. */
+@Injectable()
+export class Agents {
+  constructor(
+    private readonly database: Database,
+    private readonly organizations: Organizations,
+  ) {}
+
+  /** By id or handle; 404 `agent.not_found`. */
+  async get(orgId: string, idOrHandle: string): Promise<Agent> {
+    const agent = await this.find(orgId, idOrHandle);
+    if (!agent) throw new ApiError(404, 'agent.not_found', 'There is no such agent.');
+    return agent;
+  }
+
+  async find(orgId: string, idOrHandle: string): Promise<Agent | null> {
+    const column = isUuid(idOrHandle) ? 'id' : 'handle';
+    const [row] = await this.database.query<AgentRow>(`select * from agents where org_id = $1 and ${column} = $2`, [
+      orgId,
+      idOrHandle,
+    ]);
+    return row ? agentOf(row) : null;
+  }
+
+  /**
+   * The agent that a turn or a plan context is of. An unknown or inactive one is registered, and its role with it, unless the
+   * organisation's `auto_register` is false (404). A known agent keeps its registered role.
+   */
+  async ensure(orgId: string, agent: { handle: string; role: string | null }): Promise<Agent> {
+    const known = await this.find(orgId, agent.handle);
+    if (known?.active) return known;
+    const organization = await this.organizations.get(orgId);
+    if (!isHandle(agent.handle) || !organization.autoRegister || (!known && agent.role === null)) {
+      if (known) throw new ApiError(404, 'agent.not_found', 'This agent is no longer listed in its organisation.');
+      throw new ApiError(404, 'agent.not_found', 'There is no such agent.');
+    }
+    return this.database.transaction(async () => {
+      const role = known?.role ?? agent.role!;
+      await this.database.query(
+        `insert into roles (org_id, name, learning_enabled, llm, llm_auxiliary, max_concurrent)
+         values ($1, $2, null, '[]', '[]', null) on conflict do nothing`,
+        [orgId, role],
+      );
+      const [row] = await this.database.query<AgentRow>(
+        `insert into agents (id, org_id, handle, role, active, credentials, created_at)
+         values ($1, $2, $3, $4, true, '{}', $5)
+         on conflict (id) do update set active = true returning *`,
+        [agentId(orgId, agent.handle), orgId, agent.handle, role, new Date()],
+      );
+      return agentOf(row!);
+    });
+  }
+
+  async touch(agentId: string, lastTurnAt: Date): Promise<void> {
+    await this.database.query(
+      `update agents set last_turn_at = $2 where id = $1 and (last_turn_at is null or last_turn_at < $2)`,
+      [agentId, lastTurnAt],
+    );
+  }
+
+  async role(orgId: string, name: string): Promise<Role | null> {
+    const [row] = await this.database.query<RoleRow>(`select * from roles where org_id = $1 and name = $2`, [
+      orgId,
+      name,
+    ]);
+    return row
+      ? {
+          name: row.name,
+          learningEnabled: row.learning_enabled,
+          llm: row.llm,
+          llmAuxiliary: row.llm_auxiliary,
+          maxConcurrent: row.max_concurrent,
+        }
+      : null;
+  }
+
+  /** Newest first. */
+  async list(orgId: string, request: PageRequest & { role?: string; unit?: string }): Promise<Page<AgentView>> {
+    const after = decodeCursor(request.cursor);
+    const filter = `org_id = $1 and ($2::text is null or role = $2) and ($3::text is null or unit = $3)`;
+    const parameters = [orgId, request.role ?? null, request.unit ?? null];
+    const rows = await this.database.query<AgentRow>(
+      `select * from agents where ${filter} and ($4::timestamptz is null or (created_at, id) < ($4, $5::uuid))
+       order by created_at desc, id desc limit $6`,
+      [...parameters, after?.at ?? null, after?.id ?? null, request.limit + 1],
+    );
+    const [count] = await this.database.query<{ total: number }>(
+      `select count(*)::int as total from agents where ${filter}`,
+      parameters,
+    );
+    return pageOf({
+      rows,
+      limit: request.limit,
+      total: count!.total,
+      position: (row) => [row.created_at, row.id],
+      view: (row) => ({
+        id: row.id,
+        handle: row.handle,
+        role: row.role,
+        unit: row.unit,
+        active: row.active,
+        last_turn_at: row.last_turn_at?.toISOString() ?? null,
+      }),
+    });
+  }
+}
+
+function agentOf(row: AgentRow): Agent {
+  return {
+    id: row.id,
+    orgId: row.org_id,
+    handle: row.handle,
+    role: row.role,
+    unit: row.unit,
+    active: row.active,
+    dailyTokenBudget: row.daily_token_budget === null ? null : Number(row.daily_token_budget),
+  };
+}

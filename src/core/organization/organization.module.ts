@@ -1,0 +1,19 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../../platform/auth/auth.module.js';
+import { AuxiliaryModule } from '../auxiliary/auxiliary.module.js';
+import { AgentsController } from './agents.controller.js';
+import { Agents } from './agents.js';
+import { ApiKeysController } from './api-keys.controller.js';
+import { Budgets } from './budgets.js';
+import { ExecutionSlots } from './execution-slots.js';
+import { OrganizationController } from './organization.controller.js';
+import { Organizations } from './organizations.js';
+import { SlotsController } from './slots.controller.js';
+
+@Module({
+  imports: [AuthModule, AuxiliaryModule],
+  controllers: [AgentsController, ApiKeysController, OrganizationController, SlotsController],
+  providers: [Agents, Budgets, ExecutionSlots, Organizations],
+  exports: [Agents, Budgets, ExecutionSlots, Organizations],
+})
+export class OrganizationModule {}

@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { Settings } from '../../platform/config/settings.js';
+import { Database } from '../../platform/database/database.js';
+import { Embeddings } from '../../platform/embeddings/embeddings.js';
+import { rankLexically, type LexicalRow } from './lexical-ranking.js';
+import { fuseRanks } from './rank-fusion.js';
+import {
+  exactVectorStatement,
+  indexedVectorStatement,
+  lexicalStatement,
+  recencyStatement,
+  type LexicalHits,
+  type SearchScope,
+  type Statement,
+} from './scoped-search.sql.js';
+import { searchTokens } from './tokens.js';
+import { VectorIndex } from './vector-index.js';
+
+/** Terms of a query that are looked up; a longer query should begin with what matters most. */
+const QUERY_TERM_LIMIT = 100;
+
+export type SearchArm = 'vector' | 'lexical' | 'recency';
+
+export interface SearchRequest extends SearchScope {
+  /** Null asks for the newest rows alone. */
+  query: string | null;
+  /** How many rows each arm may name, 0 or absent: the arm is not asked. */
+  arms: Partial<Record<SearchArm, number>>;
+  /** How many rows come back. */
+  limit: number;
+  signal?: AbortSignal;
+}
+
+export interface SearchHit {
+  id: string;
+  /** Reciprocal rank fusion; comparable within one answer only. */
+  score: number;
+  /** The arms that named the row. */
+  arms: SearchArm[];
+}
+
+/**
+ * The search within one agent's memories: vector, lexical and recency arm, fused by reciprocal rank.
+ *
+ * Rows of one conversation lend each other their words in the lexical arm alone. The vector arm stays the plain order
+ * of cosine distance, which a brute-force scan can check, and the recency arm the plain order of time.
+ */
+@Injectable()
+export class ScopedSearch {
+  constructor(
+    private readonly database: Database,
+    private readonly embeddings: Embeddings,
+    private readonly vectorIndex: VectorIndex,
+    private readonly settings: Settings,
+  ) {}
+
+  /**
+   * Best first. A query without a word names nothing in the lexical arm, one that cannot be embedded (no embedder, or
+   * it fails) nothing in the vector arm. Never call it inside a transaction: the query may have to be embedded over the
+   * network. Errors are the database's, and the signal's reason once it is aborted.
+   */
+  async search(request: SearchRequest): Promise<SearchHit[]> {
+    const { query, arms, limit } = request;
+    const [vector, lexical, recency] = await Promise.all([
+      query !== null && arms.vector ? this.nearest(request, query, arms.vector) : [],
+      query !== null && arms.lexical ? this.lexical(request, query, arms.lexical) : [],
+      arms.recency ? this.ids(recencyStatement(request, arms.recency)) : [],
+    ]);
+    request.signal?.throwIfAborted();
+    return fuseRanks<SearchArm>([
+      { arm: 'vector', ids: vector },
+      { arm: 'lexical', ids: lexical },
+      { arm: 'recency', ids: recency },
+    ]).slice(0, limit);
+  }
+
+  private async nearest(request: SearchRequest, query: string, limit: number): Promise<string[]> {
+    this.database.assertNoTransaction('embedding a query');
+    const { model } = this.embeddings;
+    const values = model === null ? null : await this.embeddings.embed(query, request.signal);
+    if (model === null || values === null) return [];
+    const vector = { model, values };
+    if (this.settings.retrieval.vector_index === 'exact' || !(await this.vectorIndex.ensure(request.table, vector))) {
+      return this.ids(exactVectorStatement(request, vector, limit));
+    }
+    return this.database.transaction(async () => {
+      // Without these an agent's rows behind the first forty of the whole table are not found.
+      await this.database.query(`set local hnsw.iterative_scan = strict_order`);
+      await this.database.query(`set local hnsw.max_scan_tuples = 2147483647`);
+      return this.ids(indexedVectorStatement(request, vector, limit));
+    });
+  }
+
+  private async lexical(scope: SearchScope, query: string, limit: number): Promise<string[]> {
+    const tokens = searchTokens(query, 'query');
+    if (tokens.length === 0) return [];
+    const { sql, parameters } = lexicalStatement(scope, tokens, QUERY_TERM_LIMIT);
+    const [hits] = await this.database.query<LexicalHits>(sql, parameters);
+    if (!hits?.ids) return [];
+    const ids = hits.ids.split(',');
+    return rankLexically(rowsOf(hits))
+      .slice(0, limit)
+      .map((index) => ids[index]!);
+  }
+
+  private async ids({ sql, parameters }: Statement): Promise<string[]> {
+    return (await this.database.query<{ id: string }>(sql, parameters)).map(({ id }) => id);
+  }
+}
+
+function rowsOf(hits: LexicalHits): LexicalRow[] {
+  const conversations = (hits.conversations ?? '').split(',');
+  const lengths = (hits.lengths ?? '').split(',');
+  return (hits.terms ?? '').split(',').map((terms, index) => ({
+    conversation: conversations[index] || null,
+    length: Number(lengths[index]),
+    terms: terms === '' ? [] : terms.split(' ').map(Number),
+  }));
+}

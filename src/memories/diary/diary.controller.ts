@@ -1,0 +1,98 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Agents } from '../../core/organization/agents.js';
+import { searchTokens } from '../../core/retrieval/tokens.js';
+import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
+import { Scope } from '../../platform/auth/scope.decorator.js';
+import type { Page } from '../../platform/http/page.js';
+import { UuidParam } from '../../platform/http/uuid-param.js';
+import { DiaryEditor, type EditResult } from './diary.editor.js';
+import { DiaryEntryChange, DiaryEntryDraft, DiaryQuery } from './diary.dto.js';
+import type { DiaryView } from './diary.models.js';
+import { DiaryReader } from './diary.reader.js';
+
+/** A flagged write waits in quarantine. */
+export interface Quarantined {
+  quarantine_id: string;
+  reason: string;
+}
+
+@Controller('agents/:id/diary')
+export class DiaryController {
+  constructor(
+    private readonly agents: Agents,
+    private readonly reader: DiaryReader,
+    private readonly editor: DiaryEditor,
+  ) {}
+
+  /** The agent's memories, newest first; with `q` those that match it, best first. */
+  @Get()
+  @Scope('read')
+  async list(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Query() query: DiaryQuery,
+  ): Promise<Page<DiaryView>> {
+    const { id: agentId } = await this.agents.get(principal.orgId, id);
+    const { kind, include_expired: includeExpired, q, limit, cursor } = query;
+    if (q === undefined) return this.reader.list(principal.orgId, agentId, { limit, cursor, kind, includeExpired });
+    if (searchTokens(q, 'query').length === 0) return { items: [], next_cursor: null, total: 0 };
+    const items = await this.reader.pool({
+      orgId: principal.orgId,
+      agentId,
+      query: q,
+      limits: { vector: limit, lexical: limit, recency: 0, total: limit },
+      now: new Date(),
+      kind,
+      includeExpired,
+    });
+    return { items, next_cursor: null, total: items.length };
+  }
+
+  /** 201 with the new memory, 200 with the equal one that was there, 202 where it was flagged. */
+  @Post()
+  @Scope('admin')
+  async create(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() draft: DiaryEntryDraft,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DiaryView | Quarantined> {
+    const agent = await this.agents.get(principal.orgId, id);
+    return answer(await this.editor.create({ orgId: principal.orgId, agentId: agent.id }, draft), reply);
+  }
+
+  @Patch(':entry_id')
+  @Scope('admin')
+  async change(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Param('entry_id', UuidParam) entryId: string,
+    @Body() change: DiaryEntryChange,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DiaryView | Quarantined> {
+    const agent = await this.agents.get(principal.orgId, id);
+    return answer(await this.editor.change({ orgId: principal.orgId, agentId: agent.id, id: entryId }, change), reply);
+  }
+
+  @Delete(':entry_id')
+  @Scope('admin')
+  @HttpCode(204)
+  async remove(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Param('entry_id', UuidParam) entryId: string,
+  ): Promise<void> {
+    const agent = await this.agents.get(principal.orgId, id);
+    await this.editor.remove({ orgId: principal.orgId, agentId: agent.id, id: entryId });
+  }
+}
+
+function answer(result: EditResult, reply: FastifyReply): DiaryView | Quarantined {
+  if (result.status === 'quarantined') {
+    reply.status(202);
+    return { quarantine_id: result.quarantineId, reason: result.reason };
+  }
+  reply.status(result.status === 'created' ? 201 : 200);
+  return result.entry;
+}

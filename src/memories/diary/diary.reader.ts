@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import { ScopedSearch } from '../../core/retrieval/scoped-search.js';
+import { Database } from '../../platform/database/database.js';
+import { decodeCursor, pageOf, type Page, type PageRequest } from '../../platform/http/page.js';
+import { DIARY_COLUMNS } from './agent-diary.js';
+import { viewOf, type DiaryKind, type DiaryRow, type DiaryView } from './diary.models.js';
+
+export interface DiaryFilter {
+  kind?: DiaryKind;
+  /** Also what has left retrieval: expired, and superseded by a newer memory. */
+  includeExpired?: boolean;
+}
+
+/** How many candidates each way of finding them may give. */
+export interface PoolLimits {
+  vector: number;
+  lexical: number;
+  recency: number;
+  total: number;
+}
+
+const LIVE = `live and (ttl_until is null or ttl_until > $now)`;
+
+/** The reading side of the diary. Nothing here counts as a retrieval. */
+@Injectable()
+export class DiaryReader {
+  constructor(
+    private readonly database: Database,
+    private readonly retrieval: ScopedSearch,
+  ) {}
+
+  async get(orgId: string, agentId: string, id: string): Promise<DiaryView | null> {
+    const [row] = await this.database.query<DiaryRow>(
+      `select ${DIARY_COLUMNS} from agent_diary where org_id = $1 and agent_id = $2 and id = $3`,
+      [orgId, agentId, id],
+    );
+    return row ? viewOf(row, new Date()) : null;
+  }
+
+  /** The cheap check whether there is anything to search at all. */
+  async hasLive(orgId: string, agentId: string, now: Date): Promise<boolean> {
+    const rows = await this.database.query(
+      `select 1 from agent_diary where org_id = $1 and agent_id = $2 and live
+         and (ttl_until is null or ttl_until > $3) limit 1`,
+      [orgId, agentId, now],
+    );
+    return rows.length > 0;
+  }
+
+  /** Newest first. */
+  async list(orgId: string, agentId: string, request: PageRequest & DiaryFilter): Promise<Page<DiaryView>> {
+    const now = new Date();
+    const after = decodeCursor(request.cursor);
+    const filter = `org_id = $1 and agent_id = $2 and ($3::text is null or kind = $3)
+      and ($4 or (live and (ttl_until is null or ttl_until > $5)))`;
+    const parameters = [orgId, agentId, request.kind ?? null, request.includeExpired ?? false, now];
+    const rows = await this.database.query<DiaryRow>(
+      `select ${DIARY_COLUMNS} from agent_diary where ${filter}
+         and ($6::timestamptz is null or (created_at, id) < ($6, $7::uuid))
+       order by created_at desc, id desc limit $8`,
+      [...parameters, after?.at ?? null, after?.id ?? null, request.limit + 1],
+    );
+    const [count] = await this.database.query<{ total: number }>(
+      `select count(*)::int as total from agent_diary where ${filter}`,
+      parameters,
+    );
+    return pageOf({
+      rows,
+      limit: request.limit,
+      total: count!.total,
+      position: (row) => [row.created_at, row.id],
+      view: (row) => viewOf(row, now),
+    });
+  }
+
+  /** One section of the agent-memory view: newest first, expired ones flagged, superseded ones left out. */
+  async section(
+    orgId: string,
+    agentId: string,
+    kind: DiaryKind,
+    limit: number,
+  ): Promise<{ items: DiaryView[]; live: number }> {
+    const now = new Date();
+    const rows = await this.database.query<DiaryRow>(
+      `select ${DIARY_COLUMNS} from agent_diary where org_id = $1 and agent_id = $2 and kind = $3
+         and superseded_by is null and (live or ttl_until <= $4)
+       order by created_at desc, id desc limit $5`,
+      [orgId, agentId, kind, now, limit],
+    );
+    const [count] = await this.database.query<{ live: number }>(
+      `select count(*)::int as live from agent_diary where org_id = $1 and agent_id = $2 and kind = $3 and live
+         and (ttl_until is null or ttl_until > $4)`,
+      [orgId, agentId, kind, now],
+    );
+    return { items: rows.map((row) => viewOf(row, now)), live: count!.live };
+  }
+
+  /** Live memories for `query`, best first; without a query the newest. `now` decides what has expired. */
+  async pool(wanted: {
+    orgId: string;
+    agentId: string;
+    query: string | null;
+    limits: PoolLimits;
+    now: Date;
+    kind?: DiaryKind;
+    includeExpired?: boolean;
+    signal?: AbortSignal;
+  }): Promise<DiaryView[]> {
+    const { orgId, agentId, query, limits, now, signal } = wanted;
+    const hits = await this.retrieval.search({
+      table: 'agent_diary',
+      orgId,
+      agentId,
+      where: {
+        sql: `($kind::text is null or kind = $kind) and ($expired::boolean or (${LIVE}))`,
+        parameters: { kind: wanted.kind ?? null, expired: wanted.includeExpired ?? false, now },
+      },
+      query,
+      arms: { vector: limits.vector, lexical: limits.lexical, recency: limits.recency },
+      limit: limits.total,
+      signal,
+    });
+    const rows = await this.database.query<DiaryRow>(
+      `select ${DIARY_COLUMNS} from agent_diary where org_id = $1 and agent_id = $2 and id = any($3::uuid[])`,
+      [orgId, agentId, hits.map((hit) => hit.id)],
+    );
+    const byId = new Map(rows.map((row) => [row.id, viewOf(row, now)]));
+    return hits.flatMap((hit) => byId.get(hit.id) ?? []);
+  }
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { decodeCursor, pageOf, type Page, type PageRequest } from '../../platform/http/page.js';
+
+export const recommendationStatuses = ['open', 'done', 'dismissed'] as const;
+export type RecommendationStatus = (typeof recommendationStatuses)[number];
+
+export interface DocRecommendation {
+  id: string;
+  content: string;
+  target_hint: string | null;
+  rationale: string | null;
+  turn_id: string | null;
+  status: RecommendationStatus;
+  created_at: string;
+}
+
+interface RecommendationRow extends Omit<DocRecommendation, 'created_at'> {
+  created_at: Date;
+}
+
+const COLUMNS = 'id, content, target_hint, rationale, turn_id, status, created_at';
+
+/** The DOC tier: what the whole team should be able to read, for people to act on. It never becomes a memory by itself. */
+@Injectable()
+export class DocRecommendations {
+  constructor(private readonly database: Database) {}
+
+  async add(recommendation: {
+    orgId: string;
+    agentId: string;
+    turnId: string;
+    content: string;
+    targetHint: string | null;
+    rationale: string | null;
+  }): Promise<void> {
+    await this.database.query(
+      `insert into doc_recommendations (id, org_id, agent_id, content, target_hint, rationale, turn_id, source_turn_ids,
+         status, created_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, 'open', $9)`,
+      [
+        randomUUID(),
+        recommendation.orgId,
+        recommendation.agentId,
+        recommendation.content,
+        recommendation.targetHint,
+        recommendation.rationale,
+        recommendation.turnId,
+        JSON.stringify([recommendation.turnId]),
+        new Date(),
+      ],
+    );
+  }
+
+  /** Newest first. */
+  async list(
+    orgId: string,
+    agentId: string,
+    request: PageRequest & { status?: RecommendationStatus },
+  ): Promise<Page<DocRecommendation>> {
+    const after = decodeCursor(request.cursor);
+    const filter = `org_id = $1 and agent_id = $2 and ($3::text is null or status = $3)`;
+    const parameters = [orgId, agentId, request.status ?? null];
+    const rows = await this.database.query<RecommendationRow>(
+      `select ${COLUMNS} from doc_recommendations where ${filter}
+         and ($4::timestamptz is null or (created_at, id) < ($4, $5::uuid))
+       order by created_at desc, id desc limit $6`,
+      [...parameters, after?.at ?? null, after?.id ?? null, request.limit + 1],
+    );
+    const [count] = await this.database.query<{ total: number }>(
+      `select count(*)::int as total from doc_recommendations where ${filter}`,
+      parameters,
+    );
+    return pageOf({
+      rows,
+      limit: request.limit,
+      total: count!.total,
+      position: (row) => [row.created_at, row.id],
+      view: viewOf,
+    });
+  }
+
+  async setStatus(
+    recommendation: { orgId: string; agentId: string; id: string },
+    status: RecommendationStatus,
+  ): Promise<DocRecommendation | null> {
+    const [row] = await this.database.query<RecommendationRow>(
+      `update doc_recommendations set status = $4 where org_id = $1 and agent_id = $2 and id = $3 returning ${COLUMNS}`,
+      [recommendation.orgId, recommendation.agentId, recommendation.id, status],
+    );
+    return row ? viewOf(row) : null;
+  }
+}
+
+function viewOf(row: RecommendationRow): DocRecommendation {
+  return { ...row, created_at: row.created_at.toISOString() };
+}

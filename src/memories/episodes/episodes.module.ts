@@ -1,0 +1,31 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
+import { OrganizationModule } from '../../core/organization/organization.module.js';
+import { embeddedRows } from '../../core/retrieval/embedded-rows.js';
+import { RetrievalModule } from '../../core/retrieval/retrieval.module.js';
+import { Database } from '../../platform/database/database.js';
+import { EmbeddingsModule } from '../../platform/embeddings/embeddings.module.js';
+import { EmbeddedTables } from '../../platform/embeddings/reembedding.js';
+import { EpisodeRecall } from './episode-recall.js';
+import { EpisodeStore, EPISODE_TEXT_SQL } from './episode.store.js';
+import { EpisodeSummary } from './episode-summary.js';
+import { EpisodesController } from './episodes.controller.js';
+import { QueryEpisodesTool } from './query-episodes.tool.js';
+import { SimilarPriorWorkBlock } from './similar-prior-work.block.js';
+
+@Module({
+  imports: [AuxiliaryModule, EmbeddingsModule, OrganizationModule, RetrievalModule],
+  controllers: [EpisodesController],
+  providers: [EpisodeRecall, EpisodeStore, EpisodeSummary, QueryEpisodesTool, SimilarPriorWorkBlock],
+  exports: [EpisodeRecall, EpisodeStore, QueryEpisodesTool, SimilarPriorWorkBlock],
+})
+export class EpisodesModule implements OnModuleInit {
+  constructor(
+    private readonly tables: EmbeddedTables,
+    private readonly database: Database,
+  ) {}
+
+  onModuleInit(): void {
+    this.tables.register(embeddedRows(this.database, { table: 'episodes', text: EPISODE_TEXT_SQL }));
+  }
+}

@@ -1,0 +1,50 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Settings } from '../config/settings.js';
+import { ApiError } from '../http/api-error.js';
+import { ApiKeyStore, hashKey } from './api-key.store.js';
+import { organizationId } from './name-based-ids.js';
+import { scopes, type Principal } from './principal.js';
+
+/** Settles who sent a request, from its Authorization header alone. */
+@Injectable()
+export class Authenticator {
+  private readonly adminHash: string | null;
+  private readonly homeOrgId: string;
+
+  constructor(
+    private readonly keys: ApiKeyStore,
+    settings: Settings,
+  ) {
+    const admin = settings.environment.admin_api_key;
+    this.adminHash = admin === undefined ? null : hashKey(admin);
+    this.homeOrgId = organizationId(homeOrganizationName(settings));
+  }
+
+  /** Throws 401 for a missing or wrong key. Without ADMIN_API_KEY a request without a key may do everything. */
+  async authenticate(authorization: string | undefined): Promise<Principal> {
+    if (authorization === undefined && this.adminHash === null) {
+      return { orgId: this.homeOrgId, scopes, keyId: null, root: true };
+    }
+    const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+    if (key === undefined) {
+      throw new ApiError(401, 'auth.required', 'An API key is required: Authorization: Bearer <key>.');
+    }
+    if (this.adminHash !== null && equal(hashKey(key), this.adminHash)) {
+      return { orgId: this.homeOrgId, scopes, keyId: 'admin', root: true };
+    }
+    const found = await this.keys.find(key);
+    if (!found) throw new ApiError(401, 'auth.invalid_key', 'This API key is unknown, expired or revoked.');
+    return { orgId: found.orgId, scopes: found.scopes, keyId: found.id, root: false };
+  }
+}
+
+/** The organisation of learning.yaml, else `default`. */
+export function homeOrganizationName(settings: Settings): string {
+  const block = settings.organization as { name?: unknown } | null | undefined;
+  return typeof block?.name === 'string' && block.name !== '' ? block.name : 'default';
+}
+
+function equal(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { Embeddings } from './embeddings.js';
+
+export interface UnembeddedRow {
+  id: string;
+  text: string;
+}
+
+/** The rows of one table that carry a vector, over all organisations. Registered by the room that owns the table. */
+export interface EmbeddedRows {
+  table: string;
+  /** Up to `limit` rows whose vector is NULL or of another model, in an order that does not change. */
+  missing(model: string, limit: number): Promise<UnembeddedRow[]>;
+  /** Stores the vectors, each only where the row still has the `text` that it was made of. */
+  save(rows: (UnembeddedRow & { embedding: number[] })[], model: string): Promise<void>;
+}
+
+/** Every table with vectors. */
+@Injectable()
+export class EmbeddedTables {
+  private readonly tables: EmbeddedRows[] = [];
+
+  /** To be called before the application has booted. */
+  register(rows: EmbeddedRows): void {
+    this.tables.push(rows);
+  }
+
+  all(): readonly EmbeddedRows[] {
+    return this.tables;
+  }
+}
+
+export interface Reembedded {
+  embedded: number;
+  /** Rows that were tried in vain. */
+  failed: number;
+}
+
+const BATCH = 64;
+
+/** Gives every row a vector of the current model: those of another model, and those that an outage left without. */
+@Injectable()
+export class EmbedMissing {
+  constructor(
+    private readonly tables: EmbeddedTables,
+    private readonly embeddings: Embeddings,
+  ) {}
+
+  /** The tables that have rows without a vector of the current model; none where nothing is embedded at all. */
+  async pending(): Promise<string[]> {
+    const { model } = this.embeddings;
+    if (model === null) return [];
+    const found = [];
+    for (const rows of this.tables.all()) {
+      if ((await rows.missing(model, 1)).length > 0) found.push(rows.table);
+    }
+    return found;
+  }
+
+  /** Walks all tables, until none misses a vector, nothing can be embedded, or `signal` aborts. */
+  async run(signal?: AbortSignal): Promise<Reembedded> {
+    const total: Reembedded = { embedded: 0, failed: 0 };
+    const { model } = this.embeddings;
+    if (model === null) return total;
+    for (const rows of this.tables.all()) {
+      const { embedded, failed } = await this.runTable(rows, model, signal);
+      total.embedded += embedded;
+      total.failed += failed;
+      if (this.embeddings.outage || signal?.aborted) break;
+    }
+    return total;
+  }
+
+  private async runTable(rows: EmbeddedRows, model: string, signal?: AbortSignal): Promise<Reembedded> {
+    // Rows that failed come back at every look; asking for as many more leads past them.
+    const failed = new Set<string>();
+    let embedded = 0;
+    while (!signal?.aborted) {
+      const missing = await rows.missing(model, BATCH + failed.size);
+      const untried = missing.filter(({ id }) => !failed.has(id));
+      if (untried.length === 0) break;
+      const vectors = await this.embeddings.embedMany(
+        untried.map(({ text }) => text),
+        signal,
+      );
+      const saved = untried.flatMap((row, index) => (vectors[index] ? [{ ...row, embedding: vectors[index] }] : []));
+      if (saved.length > 0) await rows.save(saved, model);
+      untried.filter((_row, index) => !vectors[index]).forEach(({ id }) => failed.add(id));
+      embedded += saved.length;
+      if (saved.length === 0) break;
+    }
+    return { embedded, failed: failed.size };
+  }
+}

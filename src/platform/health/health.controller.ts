@@ -1,0 +1,59 @@
+import { Controller, Get, Logger } from '@nestjs/common';
+import { Open } from '../auth/scope.decorator.js';
+import { DatabaseConnection } from '../database/connection.js';
+import { Database } from '../database/database.js';
+import { Embeddings } from '../embeddings/embeddings.js';
+import { ApiError } from '../http/api-error.js';
+import { LlmProviders } from '../llm/llm-providers.js';
+
+export interface Readiness {
+  status: 'ready';
+  database: 'embedded' | 'postgres';
+  /** Names of the configured providers; without one, what needs a model is skipped and says so. */
+  models: string[];
+  /** Why reflection, the memory block and summaries do without a model; null where one is configured. */
+  model_note: string | null;
+  /** What vectors are made with; null where semantic search is off. */
+  embedding_model: string | null;
+}
+
+const NO_MODEL =
+  'no model is configured: turns, memories and search work; reflection workers end skipped (no_model) and the memory block ' +
+  'is empty. Set ANTHROPIC_API_KEY or configure llm.providers in learning.yaml.';
+
+@Controller('health')
+@Open()
+export class HealthController {
+  private readonly log = new Logger(HealthController.name);
+
+  constructor(
+    private readonly database: Database,
+    private readonly connection: DatabaseConnection,
+    private readonly providers: LlmProviders,
+    private readonly embeddings: Embeddings,
+  ) {}
+
+  /** The process runs. */
+  @Get('live')
+  live(): { status: 'live' } {
+    return { status: 'live' };
+  }
+
+  /** The service can serve; 503 while its database does not answer. */
+  @Get('ready')
+  async ready(): Promise<Readiness> {
+    try {
+      await this.database.query('select 1');
+    } catch (error) {
+      this.log.error(`the database does not answer: ${String(error)}`);
+      throw new ApiError(503, 'health.not_ready', 'The database does not answer.');
+    }
+    return {
+      status: 'ready',
+      database: this.connection.mode,
+      models: this.providers.names,
+      model_note: this.providers.names.length === 0 ? NO_MODEL : null,
+      embedding_model: this.embeddings.model,
+    };
+  }
+}

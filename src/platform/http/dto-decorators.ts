@@ -1,0 +1,16 @@
+import { Transform } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsNotEmpty, IsString, MaxLength } from 'class-validator';
+
+/** In a body, null means absent. */
+export function OrDefault<Value>(make: () => Value): PropertyDecorator {
+  return Transform(({ value }: { value: unknown }) => value ?? make());
+}
+
+/** A list of names: tools, skills, events. */
+export const Names = (): PropertyDecorator => (target, property) => {
+  IsArray()(target, property);
+  ArrayMaxSize(10_000)(target, property);
+  IsString({ each: true })(target, property);
+  IsNotEmpty({ each: true })(target, property);
+  MaxLength(500, { each: true })(target, property);
+};

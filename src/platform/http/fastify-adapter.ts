@@ -1,0 +1,41 @@
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from './api-error.js';
+import { storableBody, storableParameters } from './json-body.js';
+import { sendProblem } from './problem.filter.js';
+
+/** Bytes. */
+export const BODY_LIMIT = 2 * 1024 * 1024;
+
+/**
+ * The HTTP edge: JSON bodies only, at most `BODY_LIMIT`, all text made storable once, every refusal a problem.
+ */
+export function createFastifyAdapter(): FastifyAdapter {
+  const adapter = new FastifyAdapter({
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: 2048 },
+    // A handle may hold any printable character, so a client may encode what it likes.
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => sendProblem(error, request, reply),
+  });
+  const fastify = adapter.getInstance();
+  fastify.removeAllContentTypeParsers();
+  const parse = fastify.getDefaultJsonParser('error', 'error');
+  fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    // A DELETE or POST without a body may still carry the JSON content type.
+    if (body === '') return done(null, undefined);
+    parse(request, body as string, (error, value) => {
+      if (error) return done(new ApiError(400, 'body.malformed', 'The body is not valid JSON.'), undefined);
+      try {
+        done(null, storableBody(value));
+      } catch (problem) {
+        done(problem as Error, undefined);
+      }
+    });
+  });
+  fastify.addHook('preHandler', (request, _reply, done) => {
+    storableParameters(request.params);
+    storableParameters(request.query);
+    done();
+  });
+  return adapter;
+}

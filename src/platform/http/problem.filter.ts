@@ -1,0 +1,80 @@
+import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { STATUS_CODES } from 'node:http';
+import { ApiError, type FieldProblem } from './api-error.js';
+
+interface Problem {
+  type: 'about:blank';
+  title: string;
+  status: number;
+  detail: string;
+  code: string;
+  errors?: FieldProblem[];
+}
+
+/** Fastify's own refusals, by the code of its error. */
+const fastifyCodes: Record<string, [status: number, code: string, detail: string]> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: [400, 'body.malformed', 'The body is not valid JSON.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: [400, 'body.malformed', 'The body is empty; JSON was expected.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'body.malformed', 'The body is not as long as Content-Length says.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'body.too_large', 'The body is larger than this route accepts.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'body.unsupported_media_type', 'Send the body as application/json.'],
+  FST_ERR_CTP_INVALID_TYPE: [415, 'body.unsupported_media_type', 'Send the body as application/json.'],
+  FST_ERR_BAD_URL: [400, 'url.malformed', 'The URL is not validly encoded.'],
+};
+
+const defaultCodes: Record<number, string> = {
+  400: 'request.malformed',
+  401: 'auth.required',
+  403: 'auth.scope_missing',
+  404: 'route.not_found',
+  405: 'route.method_not_allowed',
+  413: 'body.too_large',
+  415: 'body.unsupported_media_type',
+  429: 'rate.limited',
+};
+
+/** Any error as RFC 9457 fields. What is not meant for the caller becomes a bare 500, without its message. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ApiError) return problem(error.status, error.code, error.detail, error.errors);
+  const code = (error as { code?: unknown } | null)?.code;
+  const known = typeof code === 'string' ? fastifyCodes[code] : undefined;
+  if (known) return problem(...known);
+  const status =
+    error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown } | null)?.statusCode;
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    const detail = status === 404 ? 'There is nothing at this address.' : (error as Error).message;
+    return problem(status, defaultCodes[status] ?? 'request.refused', detail);
+  }
+  return problem(500, 'internal.error', 'The service failed; the fault is in its log.');
+}
+
+function problem(status: number, code: string, detail: string, errors?: FieldProblem[]): Problem {
+  return {
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail,
+    code,
+    ...(errors ? { errors } : {}),
+  };
+}
+
+const log = new Logger('Http');
+
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (reply.sent) return;
+  const body = problemOf(error);
+  if (body.status >= 500) {
+    log.error(`${request.method} ${request.url.split('?', 1)[0]} failed`, error instanceof Error ? error.stack : error);
+  }
+  void reply.status(body.status).header('content-type', 'application/problem+json; charset=utf-8').send(JSON.stringify(body));
+}
+
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    sendProblem(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+}

@@ -1,0 +1,38 @@
+import { Module } from '@nestjs/common';
+import { JobBell } from './job-bell.js';
+import { JobCrews } from './job-crews.js';
+import { JobExecution } from './job-execution.js';
+import { JobHandlers } from './job-handlers.js';
+import { JobRecovery } from './job-recovery.js';
+import { JobRunner } from './job-runner.js';
+import { JobSchedule } from './job-schedule.js';
+import { JobSweep } from './job-sweep.js';
+import { JobTimings } from './job.models.js';
+import { JobReader } from './job.reader.js';
+import { JobStore } from './job.store.js';
+import { JobsController } from './jobs.controller.js';
+import { Jobs } from './jobs.js';
+import { SweepJob, Sweeps } from './sweep.job.js';
+
+/** Durable jobs. A room imports this, registers its handlers with `JobHandlers` and enqueues through `Jobs`. */
+@Module({
+  controllers: [JobsController],
+  providers: [
+    JobHandlers,
+    JobBell,
+    JobStore,
+    JobReader,
+    Jobs,
+    JobExecution,
+    JobRecovery,
+    JobTimings,
+    JobCrews,
+    JobRunner,
+    JobSchedule,
+    JobSweep,
+    SweepJob,
+    Sweeps,
+  ],
+  exports: [JobHandlers, Jobs, Sweeps],
+})
+export class JobsModule {}

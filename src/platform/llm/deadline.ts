@@ -1,0 +1,51 @@
+/** The time ran out: the limit given here, or the caller's own where `callersOwn`. */
+export class OutOfTime extends Error {
+  constructor(
+    message: string,
+    readonly callersOwn: boolean,
+  ) {
+    super(message);
+    this.name = 'OutOfTime';
+  }
+}
+
+/** The caller no longer wants the answer. */
+export class Cancelled extends Error {
+  constructor() {
+    super('the call was cancelled');
+    this.name = 'Cancelled';
+  }
+}
+
+/**
+ * Runs `work` for at most `limitMs`, or until `outer` aborts. Rejects at that moment, whether or not `work` heeds its
+ * signal: the OpenAI SDK sleeps through it between two attempts.
+ */
+export async function withDeadline<Result>(
+  limitMs: number,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  if (outer?.aborted) throw abortOf(outer);
+  const controller = new AbortController();
+  const stopped = new Promise<never>((_resolve, reject) => {
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error));
+  });
+  const onAbort = (): void => controller.abort(abortOf(outer!));
+  const onTimeout = (): void => controller.abort(new OutOfTime(`no answer within ${limitMs / 1000} s`, false));
+  const timer = setTimeout(onTimeout, limitMs);
+  outer?.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work(controller.signal), stopped]);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', onAbort);
+  }
+}
+
+function abortOf(signal: AbortSignal): Error {
+  const reason = signal.reason as { name?: unknown } | null | undefined;
+  return reason?.name === 'TimeoutError'
+    ? new OutOfTime("no answer within the caller's own time", true)
+    : new Cancelled();
+}

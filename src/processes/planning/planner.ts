@@ -1,0 +1,119 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { BlockResult, PlanBlock, PlanContext } from '../../core/turn/extension-points.js';
+import { Settings } from '../../platform/config/settings.js';
+import { Database } from '../../platform/database/database.js';
+import { EventBus } from '../../platform/events/event-bus.js';
+import { PlanBlocks } from './plan-blocks.js';
+import { PlanContextStore } from './plan-context.store.js';
+import './planning.events.js';
+
+interface ResolvedBlock extends BlockResult {
+  block: PlanBlock;
+}
+
+/** Resolves the blocks of a plan context once a turn, and freezes the bytes (mission, "Frozen at turn start"). */
+@Injectable()
+export class Planner {
+  private readonly log = new Logger(Planner.name);
+
+  constructor(
+    private readonly blocks: PlanBlocks,
+    private readonly store: PlanContextStore,
+    private readonly database: Database,
+    private readonly events: EventBus,
+    private readonly settings: Settings,
+  ) {}
+
+  /** The bytes of the turn: those stored first, whoever else resolves the same turn at the same time. */
+  async freeze(context: PlanContext): Promise<string> {
+    const resolved = await this.resolve(context);
+    const rendered = render(context, resolved);
+    const shown = resolved.flatMap((block) => block.shown ?? []);
+    const isFirst = await this.database.transaction(async () => {
+      if (!(await this.store.freeze(context, { rendered, shown }))) return false;
+      for (const block of resolved) await block.afterFreeze?.();
+      return true;
+    });
+    if (isFirst) {
+      this.announce(context, resolved);
+      return rendered;
+    }
+    return (await this.store.find(context.orgId, context.agent.id, context.turnId))?.rendered ?? rendered;
+  }
+
+  private async resolve(context: PlanContext): Promise<ResolvedBlock[]> {
+    const deadline = AbortSignal.timeout(this.settings.planning.deadline_ms);
+    return Promise.all(
+      this.blocks.inOrder.map(async (block) => ({ block, ...(await this.withinDeadline(block, context, deadline)) })),
+    );
+  }
+
+  private async withinDeadline(block: PlanBlock, context: PlanContext, deadline: AbortSignal): Promise<BlockResult> {
+    const late = new Promise<BlockResult>((settle) => {
+      deadline.addEventListener('abort', () => settle(empty('deadline')), { once: true });
+    });
+    const own = block.resolve(context, deadline).catch((error: unknown) => {
+      if (deadline.aborted) return empty('deadline');
+      this.log.warn(`block ${block.key} failed for turn ${context.turnId} of ${context.agent.handle}: ${String(error)}`);
+      return empty('search_failed');
+    });
+    return Promise.race([own, late]);
+  }
+
+  private announce(context: PlanContext, resolved: readonly ResolvedBlock[]): void {
+    const measures = Object.fromEntries(
+      resolved.flatMap(({ block, text }) => [
+        [`${block.key}_hit`, text !== ''],
+        [`${block.key}_bytes`, Buffer.byteLength(text)],
+      ]),
+    );
+    const knowledge = resolved.find(({ block }) => block.key === 'relevant_knowledge');
+    this.events.publish('plan_prefetch.summary', {
+      org_id: context.orgId,
+      agent_id: context.agent.id,
+      agent_handle: context.agent.handle,
+      role: context.agent.role,
+      turn_id: context.turnId,
+      trace_id: context.traceId,
+      span_id: context.spanId,
+      payload: {
+        ...(measures as PrefetchMeasures),
+        relevant_knowledge_selection_count: knowledge?.selection_count ?? 0,
+        trigger_requires_recon: context.requiresRecon,
+      },
+    });
+  }
+}
+
+type PrefetchMeasures = Omit<
+  import('../../platform/events/app-events.js').AppEvents['plan_prefetch.summary'],
+  'relevant_knowledge_selection_count' | 'trigger_requires_recon'
+>;
+
+function empty(reason: BlockResult['reason']): BlockResult {
+  return { text: '', selection_count: 0, reason };
+}
+
+function render(context: PlanContext, resolved: readonly ResolvedBlock[]): string {
+  return JSON.stringify({
+    turn_id: context.turnId,
+    agent_id: context.agent.id,
+    handle: context.agent.handle,
+    role: context.agent.role,
+    trigger_requires_recon: context.requiresRecon,
+    frozen_at: context.frozenAt.toISOString(),
+    prompt: resolved
+      .filter(({ text }) => text !== '')
+      .map(({ block, text }) => `${block.heading}\n\n${text}`)
+      .join('\n\n'),
+    blocks: resolved.map(({ block, text, selection_count, reason }) => ({
+      key: block.key,
+      heading: block.heading,
+      text,
+      hit: text !== '',
+      bytes: Buffer.byteLength(text),
+      selection_count,
+      reason,
+    })),
+  });
+}

@@ -1,0 +1,106 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { ExecutionSlots } from '../../core/organization/execution-slots.js';
+import { Agents, type Agent } from '../../core/organization/agents.js';
+import { TurnStore, type TurnRecord } from '../../core/turn/turn.store.js';
+import { EventBus } from '../../platform/events/event-bus.js';
+import type { JobOutcome } from '../../platform/jobs/job.models.js';
+import { ReflectionGates } from './reflection.gates.js';
+import './reflection.events.js';
+import { WorkerPass, type PassResult } from './worker-pass.js';
+
+/** Seconds until a turn that waits asks again. */
+const BUDGET_WAIT_SECONDS = 60;
+const SLOT_WAIT_SECONDS = 5;
+const SLOT_RENEWAL_SECONDS = 40;
+
+/**
+ * The deterministic harness (mission, "ReflectEngine"): decides whether and when a finished turn is reflected on, and runs the
+ * workers. All that it knows is in the database, so it may be stopped anywhere and asked again by anybody.
+ */
+@Injectable()
+export class ReflectEngine {
+  private readonly log = new Logger(ReflectEngine.name);
+
+  constructor(
+    private readonly turns: TurnStore,
+    private readonly agents: Agents,
+    private readonly gates: ReflectionGates,
+    private readonly slots: ExecutionSlots,
+    private readonly pass: WorkerPass,
+    private readonly events: EventBus,
+  ) {}
+
+  /** Carries the reflection on a turn as far as it goes now. A turn that is gone, swept or ended is left alone. */
+  async reflect(orgId: string, turnId: string, signal: AbortSignal): Promise<JobOutcome> {
+    const turn = await this.turns.find(orgId, turnId);
+    if (!turn?.body || ['done', 'skipped', 'dead'].includes(turn.reflection.status)) return { status: 'done' };
+    const agent = await this.agents.get(orgId, turn.agentId);
+    const verdict = await this.gates.judge(agent, turn.body);
+    if (!verdict.pass) {
+      if ('end' in verdict) {
+        await this.slots.stopWaiting(orgId, turnId);
+        return this.end(turn, agent, { status: 'skipped', reason: verdict.end, workersRun: 0 });
+      }
+      this.log.log(`reflection_skipped_budget_exhausted: turn ${turnId} of agent ${agent.handle} waits`);
+      return this.wait(turn, verdict.wait, inSeconds(BUDGET_WAIT_SECONDS));
+    }
+    const slot = await this.slots.acquireForReflection(orgId, agent.role, turnId);
+    if (!slot) return this.wait(turn, 'slot', inSeconds(SLOT_WAIT_SECONDS));
+    const renewal = setInterval(() => {
+      this.slots.renew(orgId, slot.slot_id).catch((error: unknown) => {
+        this.log.warn(`slot ${slot.slot_id} of turn ${turnId} was not renewed: ${String(error)}`);
+      });
+    }, SLOT_RENEWAL_SECONDS * 1000);
+    try {
+      await this.turns.setReflection(turn, { status: 'running', reason: null });
+      return await this.conclude(turn, agent, await this.pass.run({ turn, body: turn.body, agent, role: verdict.role, signal }));
+    } finally {
+      clearInterval(renewal);
+      await this.slots.release(orgId, slot.slot_id);
+    }
+  }
+
+  private async conclude(turn: TurnRecord, agent: Agent, result: PassResult): Promise<JobOutcome> {
+    // Another body took the place of this one meanwhile; its own job is queued.
+    if (result.status === 'superseded') return { status: 'done' };
+    if (result.status === 'retry') return this.wait(turn, 'backoff', result.at);
+    if (result.status === 'dead') {
+      await this.end(turn, agent, { status: 'dead', reason: result.reason, workersRun: result.workersRun });
+      return { status: 'dead', error: result.error };
+    }
+    return this.end(turn, agent, { status: 'done', reason: null, workersRun: result.workersRun });
+  }
+
+  private async wait(turn: TurnRecord, reason: string, at: Date): Promise<JobOutcome> {
+    await this.turns.setReflection(turn, { status: 'retrying', reason });
+    return { status: 'again', at, reason };
+  }
+
+  private async end(
+    turn: TurnRecord,
+    agent: Agent,
+    end: { status: 'done' | 'skipped' | 'dead'; reason: string | null; workersRun: number },
+  ): Promise<JobOutcome> {
+    await this.turns.setReflection(turn, { status: end.status, reason: end.reason });
+    this.events.publish('reflection.completed', {
+      org_id: turn.orgId,
+      agent_id: agent.id,
+      agent_handle: agent.handle,
+      role: agent.role,
+      turn_id: turn.turnId,
+      trace_id: turn.traceId,
+      span_id: turn.spanId,
+      payload: {
+        workers_run: end.workersRun,
+        review_outcome: turn.reviewOutcome,
+        status: end.status,
+        reason: end.reason,
+      },
+    });
+    return { status: 'done' };
+  }
+}
+
+function inSeconds(seconds: number): Date {
+  return new Date(Date.now() + seconds * 1000);
+}

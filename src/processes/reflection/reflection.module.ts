@@ -1,0 +1,35 @@
+import { Module } from '@nestjs/common';
+import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
+import { OrganizationModule } from '../../core/organization/organization.module.js';
+import { TurnModule } from '../../core/turn/turn.module.js';
+import { DiaryModule } from '../../memories/diary/diary.module.js';
+import { PersistDecider } from '../../memories/diary/persist-decider.js';
+import { PlanContextsModule } from '../planning/plan-contexts.module.js';
+import { ReflectEngine } from './reflect-engine.js';
+import { ReflectTurnJob } from './reflect-turn.job.js';
+import { ReflectionGates } from './reflection.gates.js';
+import { ReflectionInputs } from './reflection-inputs.js';
+import { ReflectionLedger } from './reflection.ledger.js';
+import { ReflectionQueue } from './reflection.queue.js';
+import { ReflectionWorkers } from './reflection-workers.js';
+import { WorkerPass } from './worker-pass.js';
+
+@Module({
+  imports: [AuxiliaryModule, DiaryModule, OrganizationModule, PlanContextsModule, TurnModule],
+  providers: [
+    ReflectEngine,
+    ReflectTurnJob,
+    ReflectionGates,
+    ReflectionInputs,
+    ReflectionLedger,
+    ReflectionQueue,
+    WorkerPass,
+    {
+      provide: ReflectionWorkers,
+      inject: [PersistDecider],
+      useFactory: (persistDecider: PersistDecider) => new ReflectionWorkers([persistDecider]),
+    },
+  ],
+  exports: [ReflectionLedger, ReflectionQueue],
+})
+export class ReflectionModule {}

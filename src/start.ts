@@ -1,0 +1,35 @@
+import { ConsoleLogger, Logger, type LogLevel } from '@nestjs/common';
+import { createApp } from './app.factory.js';
+import { organizationValidator } from './core/organization/organization.document.js';
+import { ConfigError, loadSettings } from './platform/config/load-settings.js';
+import { BootError } from './platform/database/boot-error.js';
+
+const levels: LogLevel[] = ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'];
+
+/** Boots the service and serves until a signal ends it. What stands in the way is one plain error, and exit code 1. */
+export async function start(): Promise<void> {
+  try {
+    const settings = loadSettings({ env: process.env, cwd: process.cwd(), validators: [organizationValidator] });
+    const { host, port, log_level: level, node_env: nodeEnv } = settings.environment;
+    const logger = new ConsoleLogger({
+      json: nodeEnv === 'production',
+      logLevels: levels.slice(0, levels.indexOf(level) + 1),
+    });
+    const app = await createApp(settings, { logger });
+    app.enableShutdownHooks(undefined, { useProcessExit: true });
+    await app.listen(port, host);
+    new Logger('Start').log(`agent-learning listens on ${await app.getUrl()}; API at /docs`);
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(1);
+  }
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof BootError) return error.message;
+  if ((error as { code?: unknown }).code === 'EADDRINUSE') {
+    const { port } = error as unknown as { port: number };
+    return `port ${port} is taken: stop what listens there, or set PORT to another`;
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

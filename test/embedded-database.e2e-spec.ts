@@ -1,0 +1,115 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import { EmbeddedDatabase } from '../src/platform/database/embedded-database.js';
+import { startDatabase } from '../src/platform/database/start-database.js';
+import { TestProcess } from './support/child-process.js';
+import { migratedTar } from './support/embedded-tars.js';
+
+describe('a directory of the embedded database', () => {
+  let parent: string;
+  let dataDir: string;
+  let options: string;
+  const children: TestProcess[] = [];
+  const child = (action: string): TestProcess => {
+    const started = new TestProcess('database-process.ts', options, action);
+    children.push(started);
+    return started;
+  };
+
+  beforeAll(async () => {
+    parent = mkdtempSync(join(tmpdir(), 'embedded-database-spec-'));
+    dataDir = join(parent, 'deep', 'data');
+    options = JSON.stringify({ dataDir, embeddedTar: await migratedTar() });
+  });
+  afterEach(async () => {
+    await Promise.all(children.splice(0).map((each) => each.end('SIGKILL')));
+  });
+  afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+  it('is made where it is missing, closed to other users', async () => {
+    const first = child('start');
+    expect(await first.exited).toBe(0);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+  });
+
+  it('is held by one process; others are refused with one line that says what to do', async () => {
+    const holder = child('stay');
+    await holder.wrote(1);
+    const others = [child('start'), child('start')];
+    expect(await Promise.all(others.map(({ exited }) => exited))).toEqual([1, 1]);
+    for (const { lines } of others) {
+      expect(lines).toEqual([expect.stringMatching(/^the data directory .*data is in use by another process: stop it, /)]);
+    }
+    expect(await holder.end('SIGTERM')).toBe(0);
+    expect(await child('start').exited).toBe(0);
+  });
+
+  it('is taken by exactly one of three that start at once', async () => {
+    const three = [child('stay'), child('stay'), child('stay')];
+    await Promise.all(three.map((each) => each.wrote(1)));
+    expect(three.filter(({ lines }) => lines[0] === 'ready')).toHaveLength(1);
+  });
+
+  it('keeps every acknowledged row when its process is killed while it writes', async () => {
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 2; round++) {
+      const writer = child('write');
+      await writer.wrote(200);
+      await writer.end('SIGKILL');
+      acknowledged.push(...writer.lines.slice(1));
+    }
+    const { dataSource, stop } = await startDatabase({ dataDir, entities: [] });
+    const kept = await dataSource.query<{ worker_id: string }[]>('select worker_id from job_worker_heartbeats');
+    await stop();
+    expect(acknowledged.length).toBeGreaterThan(390);
+    const ids = new Set(kept.map(({ worker_id: id }) => id));
+    expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
+  });
+
+  it('that is a file, or cannot be made, is refused with one line', async () => {
+    writeFileSync(join(parent, 'file'), '');
+    for (const unusable of [join(parent, 'file'), join(parent, 'file', 'below'), '/proc/agent-learning']) {
+      const start = startDatabase({ dataDir: unusable, entities: [] });
+      await expect(start).rejects.toMatchObject({
+        name: 'BootError',
+        message: expect.stringMatching(/^DATA_DIR \S+ cannot be used \(\w+\): name a directory that this user may write/),
+      });
+    }
+  });
+
+  it('that holds no whole cluster is refused with one line, and is free afterwards', async () => {
+    const broken = mkdtempSync(join(parent, 'broken-'));
+    const database = join(broken, 'postgres');
+    writeFileSync(database, 'not a cluster');
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(startDatabase({ dataDir: broken, entities: [] })).rejects.toMatchObject({
+        name: 'BootError',
+        message: expect.stringMatching(/^the embedded database in \S+ did not start: [^\n]+$/),
+      });
+    }
+  });
+});
+
+describe('an embedded database that breaks', () => {
+  it('tells so once, instead of letting queries wait for ever', async () => {
+    const sockets = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('agent-learning-'));
+    const before = sockets();
+    const onFatal = jest.fn<(error: Error) => void>();
+    const database = await EmbeddedDatabase.start({ dataDir: 'memory://', tar: await migratedTar(), onFatal });
+    const client = new pg.Client(database.poolConfig);
+    client.on('error', () => undefined);
+    await client.connect();
+    // Ends its own backend, which here is the whole database.
+    void client.query('select pg_terminate_backend(pg_backend_pid())').catch(() => undefined);
+    for (let i = 0; i < 100 && onFatal.mock.calls.length === 0; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(onFatal).toHaveBeenCalledTimes(1);
+    await database.stop();
+    expect(sockets()).toEqual(before);
+    await client.end().catch(() => undefined);
+  });
+});

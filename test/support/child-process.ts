@@ -1,0 +1,42 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface, type Interface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** A Node process that runs one of our TypeScript files. */
+export class TestProcess {
+  /** Lines of stdout so far. */
+  readonly lines: string[] = [];
+  readonly exited: Promise<number | null>;
+  private readonly child: ChildProcess;
+  private readonly reader: Interface;
+
+  /** @param file relative to `test/support` */
+  constructor(file: string, ...args: string[]) {
+    const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+    this.child = spawn(process.execPath, ['--import', path('typescript.mjs'), path(file), ...args], {
+      env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    if (!this.child.stdout) throw new Error('the process has no stdout');
+    this.reader = createInterface({ input: this.child.stdout });
+    this.reader.on('line', (line) => this.lines.push(line));
+    this.exited = new Promise((resolve) => this.child.once('close', (code) => resolve(code)));
+  }
+
+  /** Resolves once `count` lines were written; fails if the process ends before. */
+  async wrote(count: number): Promise<void> {
+    while (this.lines.length < count) {
+      await Promise.race([
+        new Promise((resolve) => this.reader.once('line', resolve)),
+        this.exited.then((code) => {
+          if (this.lines.length < count) throw new Error(`ended with ${code} after: ${this.lines.join(' | ')}`);
+        }),
+      ]);
+    }
+  }
+
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    this.child.kill(signal);
+    return this.exited;
+  }
+}
