@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -39,8 +39,6 @@ async function main(): Promise<number> {
   try {
     return await runOn(model, values.once);
   } catch (error) {
-    // A stop that was asked for breaks off whatever is under way.
-    if (stopping.signal.aborted) return 0;
     if (!(error instanceof ServiceEnded)) throw error;
     process.stderr.write(`${error.message}\n`);
     return error.exitCode || 1;
@@ -57,12 +55,13 @@ async function runOn(model: LocalModel | null, once: boolean): Promise<number> {
   say(
     process.env.DATABASE_URL
       ? 'database: DATABASE_URL'
-      : `database: embedded, fresh in ${relative(root, runDirectory)}`,
+      : `database: embedded, fresh in ${relative(root, runDirectory)}, removed at the end`,
   );
   say(`log of the service: ${relative(root, logFile)}`);
 
   const host = process.env.HOST?.trim() || '127.0.0.1';
-  const port = Number(process.env.PORT?.trim() || 3000) || (await freePort(host));
+  const wanted = Number(process.env.PORT?.trim() || 3000);
+  const port = wanted === 0 ? await freePort(host) : wanted;
   const api = new ApiClient(
     `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     process.env.ADMIN_API_KEY?.trim(),
@@ -75,7 +74,7 @@ async function runOn(model: LocalModel | null, once: boolean): Promise<number> {
     logFile,
     env: {
       ...process.env,
-      PORT: String(port),
+      ...(wanted === 0 ? { PORT: String(port) } : {}),
       DATA_DIR: runDirectory,
       ...(model ? { ANTHROPIC_API_KEY: 'scripted-local-model', ANTHROPIC_BASE_URL: model.url } : {}),
     },
@@ -86,10 +85,15 @@ async function runOn(model: LocalModel | null, once: boolean): Promise<number> {
     await service.ready(api);
     say(`ready after ${secondsSince(started)} s at ${api.url}`);
     await service.during(once ? show(api) : show(api).then(() => serve(api)));
-    return 0;
+  } catch (error) {
+    // A stop that was asked for breaks off whatever is under way.
+    if (!stopping.signal.aborted) throw error;
   } finally {
     await service.stop();
   }
+  // Left behind only where something went wrong: a database directory takes some 40 MB.
+  await rm(runDirectory, { recursive: true, force: true });
+  return 0;
 }
 
 async function show(api: ApiClient): Promise<void> {

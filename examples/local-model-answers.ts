@@ -44,7 +44,7 @@ const scripts: Record<string, Script> = {
     JSON.stringify({
       selected: selectMemories({ task: taskIn(prompt), senders: sendersIn(prompt), candidates: candidatesIn(prompt) }),
     }),
-  summarize_episodes: (prompt) => summarizeEpisodes(hitsIn(prompt)) || NOOP,
+  summarize_episodes: (prompt) => summarizeEpisodes(hitsIn(prompt), taskIn(prompt)) || NOOP,
   relevant_knowledge_query: (prompt) => knowledgeQuery(taskIn(prompt)) || NOOP,
   counterparty_profiler: (prompt) => {
     const traits = profileTraits(

@@ -115,11 +115,12 @@ function lastRun(text: string): Candidate[] {
   return last;
 }
 
+/** What the summary and the compactor are told of an episode. */
 interface EpisodeData {
-  task_summary?: string;
-  common_task_pattern?: string | null;
-  review_outcome?: string;
-  common_outcome?: string | null;
+  task?: string;
+  /** In place of `task` where the episode stands for many turns. */
+  pattern?: string;
+  outcome?: string | null;
   tool_sequence?: string[];
   ended_at?: string;
   count?: number;
@@ -136,8 +137,8 @@ function hitsFromJson(text: string): Hit[] | null {
   const { episodes } = (data ?? {}) as { episodes?: unknown };
   const list = Array.isArray(data) ? data : Array.isArray(episodes) ? episodes : [data];
   return (list as EpisodeData[]).map((episode) => ({
-    outcome: episode.common_outcome ?? episode.review_outcome ?? '',
-    task: episode.common_task_pattern ?? episode.task_summary ?? '',
+    outcome: episode.outcome ?? '',
+    task: episode.pattern ?? episode.task ?? '',
     tools: episode.tool_sequence ?? [],
     day: episode.ended_at?.slice(0, 10) ?? '',
     count: episode.count ?? 1,

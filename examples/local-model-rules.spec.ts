@@ -254,7 +254,7 @@ describe('the other workers', () => {
       { outcome: 'done', task: 'deploy label-service 3.1', tools: deploy, day: '2026-09-15', count: 1 },
       { outcome: 'failed', task: 'deploy label-service 3.3', tools: [], day: '2026-10-26', count: 1 },
     ];
-    expect(summarizeEpisodes(hits)).toBe(
+    expect(summarizeEpisodes(hits, 'label-service again')).toBe(
       '- done, 2026-09-15: deploy label-service 3.1 (jira_get_issue → run_pipeline → wait_for_rollout → query_metrics → post_slack_message)\n' +
         '- failed, 2026-10-26: deploy label-service 3.3',
     );
@@ -262,6 +262,6 @@ describe('the other workers', () => {
       common_outcome: '1 of 2 done',
       subjects_involved: ['label-service'],
     });
-    expect(summarizeEpisodes([])).toBe('');
+    expect(summarizeEpisodes(hits, 'the coffee machine')).toBe('');
   });
 });

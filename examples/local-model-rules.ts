@@ -2,6 +2,7 @@ import { capitalised, contentWords, identifiers, oneLine, sentences } from './lo
 import type { Candidate } from './local-model-persist.js';
 
 const MAX_SELECTED = 8;
+const MAX_BULLETS = 3;
 const MIN_TOOLS = 5;
 const READING = /(?:^|_)(?:get|list|search|query|read|check|find|fetch|lookup|wait|load|render)(?:_|$)/;
 const TALKING = /(?:^|_)(?:post|send|comment|message|reply|notify)(?:_|$)/;
@@ -62,9 +63,12 @@ export interface Hit {
   count: number;
 }
 
-/** One short bullet for each episode found. */
-export function summarizeEpisodes(hits: readonly Hit[]): string {
+/** One short bullet for each of the first three episodes that share a word with the task; empty where none does. */
+export function summarizeEpisodes(hits: readonly Hit[], task: string): string {
+  const words = contentWords(task);
   return hits
+    .filter((hit) => [...contentWords(hit.task)].some((word) => words.has(word)))
+    .slice(0, MAX_BULLETS)
     .map(({ outcome, task, tools, day, count }) => {
       const when = count > 1 ? `observed ${count} times` : [outcome, day].filter(Boolean).join(', ');
       const steps = tools.length > 0 ? ` (${[...new Set(tools)].slice(0, 6).join(' → ')})` : '';

@@ -64,6 +64,25 @@ describe('the scripted local model', () => {
     expect(JSON.parse(await ask('memory_filter', prompt))).toEqual({ selected: [2] });
   });
 
+  it('summarises the episodes that bear on the task', async () => {
+    const episodes = [
+      {
+        kind: 'raw',
+        task: 'Deploy ledger 5.4',
+        outcome: 'done',
+        tool_sequence: ['run_pipeline'],
+        ended_at: '2026-10-01T10:00:00Z',
+      },
+      { kind: 'compacted', pattern: 'Deploys of ledger', outcome: '4 of 5 done', tool_sequence: [], count: 5 },
+      { kind: 'raw', task: 'Book a room', outcome: 'done', tool_sequence: [], ended_at: '2026-10-02T10:00:00Z' },
+    ];
+    const prompt = `New task:\n${fence('task', 'deploy ledger')}\n\nEarlier turns:\n${fence('episodes', JSON.stringify(episodes, null, 1))}`;
+    expect(await ask('summarize_episodes', prompt)).toBe(
+      '- done, 2026-10-01: Deploy ledger 5.4 (run_pipeline)\n- observed 5 times: Deploys of ledger',
+    );
+    expect(await ask('summarize_episodes', prompt.replace('deploy ledger', 'tea'))).toBe('NOOP');
+  });
+
   it('answers NOOP for a worker without rules', async () => {
     expect(await ask('some_worker', 'anything')).toBe('NOOP');
   });

@@ -6,12 +6,19 @@ import { BootError } from './platform/database/boot-error.js';
 
 const levels: LogLevel[] = ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'];
 
+/** Without the framework's line for every module and route. */
+class ServiceLogger extends ConsoleLogger {
+  override log(message: unknown, ...rest: unknown[]): void {
+    if (!['InstanceLoader', 'RoutesResolver', 'RouterExplorer'].includes(String(rest.at(-1)))) super.log(message, ...rest);
+  }
+}
+
 /** Boots the service and serves until a signal ends it. What stands in the way is one plain error, and exit code 1. */
 export async function start(): Promise<void> {
   try {
-    const settings = loadSettings({ env: process.env, cwd: process.cwd(), validators: [organizationValidator] });
+    const settings = loadSettings({ validators: [organizationValidator] });
     const { host, port, log_level: level, node_env: nodeEnv } = settings.environment;
-    const logger = new ConsoleLogger({
+    const logger = new ServiceLogger({
       json: nodeEnv === 'production',
       logLevels: levels.slice(0, levels.indexOf(level) + 1),
     });

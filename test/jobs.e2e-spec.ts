@@ -518,24 +518,69 @@ describe('a crash', () => {
   it('of a worker has its job run again and the others go on', async () => {
     // graphile-worker writes there whatever the logger.
     const trace = jest.spyOn(console, 'trace').mockReturnValue();
-    let ran = 0;
-    await start(async () => void ran++, { concurrency: 1 });
-    await db.database.query(`
-      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`);
     try {
+      let ran = 0;
+      await start(async () => void ran++, { concurrency: 1 });
       await db.database.query(`
-        create trigger refuse before delete on graphile_worker._private_jobs for each row execute function refuse()`);
-      await enqueue('k');
-      await eventually(
-        () => ran,
-        (count) => count >= 2,
-      );
+        create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`);
+      try {
+        await db.database.query(`
+          create trigger refuse before delete on graphile_worker._private_jobs for each row execute function refuse()`);
+        await enqueue('k');
+        await eventually(
+          () => ran,
+          (count) => count >= 2,
+        );
+      } finally {
+        await db.database.query(`drop function refuse cascade`);
+      }
+      await eventually(list, empty);
+      await enqueue('another');
+      await eventually(list, empty);
     } finally {
-      await db.database.query(`drop function refuse cascade`);
       trace.mockRestore();
     }
+  });
+
+  // The embedded database has one process.
+  (process.env.DATABASE_URL ? it : it.skip)('of a replica has another take its jobs, once it is silent', async () => {
+    const replica = new TestProcess('job-process.ts', JSON.stringify({ address: db.address }));
+    await replica.wrote(1);
+    await enqueue('k', { queue: 'q' });
+    await replica.wrote(2);
+    const attempts: number[] = [];
+    await start(async (_, { attempt }) => void attempts.push(attempt));
+    await enqueue('follows', { queue: 'q' });
+    await sleep(2_000);
+    expect(attempts).toEqual([]);
+    await replica.end('SIGKILL');
     await eventually(list, empty);
-    await enqueue('another');
+    expect(attempts.sort()).toEqual([1, 2]);
+  });
+
+  (process.env.DATABASE_URL ? it : it.skip)('leaves no queue locked where two replicas had one job', async () => {
+    let ran = 0;
+    const gates: (() => void)[] = [];
+    // The first never says that it lives.
+    const run: Run = async () => {
+      if (++ran < 3) await new Promise<void>((resolve) => gates.push(resolve));
+    };
+    await start(run, { concurrency: 1, timings: { heartbeat: 600_000 } });
+    await enqueue('k', { queue: 'q' });
+    await eventually(
+      () => ran,
+      (count) => count === 1,
+    );
+    await start(run, { concurrency: 1 });
+    await eventually(
+      () => ran,
+      (count) => count === 2,
+    );
+    gates[0]!();
     await eventually(list, empty);
+    gates[1]!();
+    await enqueue('follows', { queue: 'q' });
+    await eventually(list, empty);
+    expect(ran).toBe(3);
   });
 });

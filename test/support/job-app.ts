@@ -17,8 +17,8 @@ export interface JobAppOptions {
   timings?: Partial<JobTimings>;
 }
 
-/** One replica that runs jobs and does nothing else. Its periods are short. */
-export async function startJobApp(options: JobAppOptions): Promise<TestingModule> {
+/** One replica that runs jobs and does nothing else, not started yet. Its periods are short. */
+export function createJobApp(options: JobAppOptions): Promise<TestingModule> {
   const settings = loadSettings({ env: {}, cwd: '/' });
   settings.jobs.concurrency = options.concurrency ?? 4;
   settings.jobs.max_attempts = options.maxAttempts ?? 25;
@@ -36,10 +36,14 @@ export async function startJobApp(options: JobAppOptions): Promise<TestingModule
     }
   }
   const timings = { poll: 100, grace: 500, heartbeat: 200, stale: 800, restart: 50, ...options.timings };
-  const app = await Test.createTestingModule({ imports: [JobApp] })
+  return Test.createTestingModule({ imports: [JobApp] })
     .overrideProvider(JobTimings)
     .useValue(timings)
     .setLogger(new ConsoleLogger({ logLevels: ['fatal'] }))
     .compile();
+}
+
+export async function startJobApp(options: JobAppOptions): Promise<TestingModule> {
+  const app = await createJobApp(options);
   return app.init();
 }

@@ -22,6 +22,14 @@ describe('fuseRanks', () => {
     expect(fuseRanks([two, one]).map(({ id }) => id)).toEqual(['a', 'z']);
   });
 
+  it('weighs a list as a whole', () => {
+    const [first] = fuseRanks([
+      { arm: 'strong', ids: ['a', 'b'] },
+      { arm: 'weak', ids: ['b'], weight: 0.001 },
+    ]);
+    expect(first?.id).toBe('a');
+  });
+
   it('counts an id that a list repeats once, at its first rank', () => {
     expect(fuseRanks([{ arm: 'one', ids: ['a', 'a', 'b'] }])).toEqual([
       { id: 'a', score: 1 / 61, arms: ['one'] },

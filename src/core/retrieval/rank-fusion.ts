@@ -6,11 +6,13 @@ export interface RankedList<Arm extends string = string> {
   /** Names the list in `FusedRank.arms`. */
   arm: Arm;
   ids: readonly string[];
+  /** What its ranks count against those of the other lists. @default 1 */
+  weight?: number;
 }
 
 export interface FusedRank<Arm extends string = string> {
   id: string;
-  /** Sum of 1 / (60 + rank) over the lists that hold the id; comparable within one fusion only. */
+  /** Sum of weight / (60 + rank) over the lists that hold the id; comparable within one fusion only. */
   score: number;
   /** The lists that hold it, in the order given. */
   arms: Arm[];
@@ -22,10 +24,10 @@ export interface FusedRank<Arm extends string = string> {
  */
 export function fuseRanks<Arm extends string>(lists: readonly RankedList<Arm>[]): FusedRank<Arm>[] {
   const fused = new Map<string, FusedRank<Arm>>();
-  for (const { arm, ids } of lists) {
+  for (const { arm, ids, weight = 1 } of lists) {
     [...new Set(ids)].forEach((id, index) => {
       const entry: FusedRank<Arm> = fused.get(id) ?? { id, score: 0, arms: [] };
-      entry.score += 1 / (RRF_K + index + 1);
+      entry.score += weight / (RRF_K + index + 1);
       entry.arms.push(arm);
       fused.set(id, entry);
     });

@@ -1,24 +1,27 @@
 /** What makes of a sentence an order to the reader, directly before the verb. */
 const ORDERING =
   '(?:^|[.!?:;,"\'“”‘’(\\[*>-]\\s*|\\b(?:and|then|please|now|must|should|shall|always|immediately|simply|just|also|first|next|so|or|kindly)\\s+|' +
-  '\\byou (?:need|have|are(?: instructed| required| ordered)?) to\\s+)';
+  '\\byou (?:need|have|are(?: instructed| required| ordered)?) to\\s+|\\bwant you to\\s+)';
 
-const OVERRIDE_VERB =
-  "(?:ignore|disregard|forget|override|overrule|bypass|discard|(?:do not|don['’]t|stop) (?:follow|obey)(?:ing)?)";
-const EARLIER = '(?:previous|prior|earlier|above|preceding|foregoing|initial|original|existing|system)';
-const RULES = '(?:instructions?|prompts?|directives?|rules|guidelines|commands|programming|training|constraints)';
+const IGNORE = "(?:ignore|disregard|forget|(?:do not|don['’]t|stop) (?:follow|obey)(?:ing)?)";
+const OVERRIDE = `(?:${IGNORE}|override|overrule|bypass|discard)`;
 const FILLERS = '(?:(?:all|any|every|each|the|your|of|these|those|other|and|or)\\s+){0,4}';
+const EARLIER = '(?:previous|prior|earlier|above|preceding|foregoing)';
+const INSTRUCTIONS = '(?:instructions?|prompts?|directives?|programming)';
+const UP_TO_TWO_WORDS = '(?:[\\w-]+\\s+){0,2}?';
 
 /** Orders to drop the instructions that the reader works under. `my` is left out: people correct themselves. */
 const OVERRIDES: readonly RegExp[] = [
-  new RegExp(`${OVERRIDE_VERB}\\s+${FILLERS}${EARLIER}\\s+(?:[\\w-]+\\s+){0,2}?${RULES}\\b`, 'giu'),
-  new RegExp(`${OVERRIDE_VERB}\\s+(?:all|any)(?:\\s+of)?\\s+(?:(?:the|your|these|those)\\s+)?${RULES}\\b`, 'giu'),
-  new RegExp(`${OVERRIDE_VERB}\\s+your\\s+(?:[\\w-]+\\s+){0,2}?${RULES}\\b`, 'giu'),
-  new RegExp(
-    `${OVERRIDE_VERB}\\s+(?:everything|anything|all)\\s+(?:(?:that|which)\\s+)?(?:(?:stands|is|was|written)\\s+)?(?:above|before this|you (?:were|have been|['’]ve been) (?:told|given|instructed))`,
-    'giu',
-  ),
-];
+  `${OVERRIDE}\\s+${FILLERS}${EARLIER}\\s+${UP_TO_TWO_WORDS}${INSTRUCTIONS}\\b`,
+  `${IGNORE}\\s+(?:all|any)(?:\\s+of)?\\s+(?:(?:the|your|these|those)\\s+)?(?:instructions|directives|programming)\\b`,
+  `${IGNORE}\\s+your\\s+${UP_TO_TWO_WORDS}(?:${INSTRUCTIONS}|rules|guidelines|training)\\b`,
+  `${IGNORE}\\s+(?:everything|anything|all)\\s+(?:(?:that|which)\\s+)?(?:(?:stands|is|was|written)\\s+)?(?:above|before this|you (?:were|have been|['’]ve been) (?:told|given|instructed))(?=\\s*(?:$|[.!?,;:"'”’)]|and\\b|before\\b|so far\\b|instead\\b))`,
+].map((source) => new RegExp(source, 'giu'));
+
+/** The same in words that people also use of other rules: only where it is plainly an order. */
+const WEAKER_OVERRIDES: readonly RegExp[] = [
+  `${IGNORE}\\s+${FILLERS}(?:${EARLIER}|system|initial|original|existing)\\s+${UP_TO_TWO_WORDS}(?:${INSTRUCTIONS}|rules|guidelines|commands|training|constraints)\\b`,
+].map((source) => new RegExp(source, 'giu'));
 
 /** The same order in other languages, where it is too peculiar to be said in passing. */
 const OVERRIDES_ELSEWHERE: readonly RegExp[] = [
@@ -35,9 +38,9 @@ const OVERRIDES_ELSEWHERE: readonly RegExp[] = [
 
 /** Text that plays the part of another speaker: chat markup and headings that only a system prompt has. */
 const SPOOFED_ROLES: readonly RegExp[] = [
-  /<\|(?:im_start|start_header_id)\|>\s*(?:system|developer|assistant|user)\b/iu,
-  /<\|(?:system|developer|assistant|user)\|>/iu,
-  /<<SYS>>|\[INST\]\s*\S/u,
+  /(?<!`)<\|(?:im_start|start_header_id)\|>\s*(?:system|developer|assistant|user)\b/iu,
+  /^\s*<\|(?:system|developer|assistant|user)\|>/imu,
+  /(?<!`)(?:<<SYS>>|\[INST\])\s*[^\s`]/u,
   /<(?:system|developer|assistant)(?:[-_ ](?:prompt|message|instructions?|reminder))?>[^<]{0,400}\b(?:you|your|must|ignore|instructions?)\b/iu,
   /^[\s#*>[(]*(?:system|developer|admin(?:istrator)?)\s+(?:override|prompt|instructions?|message|notice)\s*[\])*]*\s*:?[\])*]*\s*(?:you|ignore|disregard|forget|from now on|new)\b/imu,
   /^[\s#*>]*(?:system|developer)\s*:\s*(?:you (?:are|must|will)|ignore|disregard|forget|from now on|new instructions)\b/imu,
@@ -70,18 +73,24 @@ const EXPLAINING =
   /\b(?:prompt[- ]injections?|injections? attacks?|jailbreak(?:s|ing)?|attack(?:s|er|ers)?|adversar\w+|malicious(?:ly)?|phish\w*|untrusted|red[- ]team\w*|injected)\b/iu;
 const QUOTE_BEFORE = /["'“‘«‹`「『][^"'”’»›`」』]{0,40}$/u;
 const NEGATION = /\b(?:never|not|don['’]t|do not|won['’]t|cannot|can['’]t|without|avoid|refus\w+|nobody|no one)\b/iu;
+const NEGATED = /\b(?:never|not|don['’]t)\s+$/iu;
 const CLAUSE_START = new RegExp(`${ORDERING}$`, 'iu');
 
 /** What a text orders its reader to do that no memory may order; null where there is nothing of the kind. */
 export function findInjection(text: string): string | null {
   if (SPOOFED_ROLES.some((pattern) => pattern.test(text))) return 'plays the part of another speaker';
   const line = text.replace(/\s+/gu, ' ').trim();
-  if (occurrences(OVERRIDES, line).some((found) => isOrder(found))) return 'orders to ignore the instructions';
+  const overrides =
+    occurrences(OVERRIDES, line).some((found) => !isMention(found) && !NEGATED.test(found.before)) ||
+    occurrences(WEAKER_OVERRIDES, line).some((found) => !isMention(found) && CLAUSE_START.test(found.before));
+  if (overrides) return 'orders to ignore the instructions';
   if (OVERRIDES_ELSEWHERE.some((pattern) => pattern.test(line)) && !EXPLAINING.test(line)) {
     return 'orders to ignore the instructions';
   }
   if (SHIPPED_FILE.test(text) || PIPED_FILE.test(text)) return 'orders to hand over secrets';
-  const exfiltrates = occurrences(EXFILTRATIONS, line).some((found) => !NEGATION.test(found.before) && isOrder(found));
+  const exfiltrates = occurrences(EXFILTRATIONS, line).some(
+    (found) => !NEGATION.test(found.before) && !isMention(found),
+  );
   return exfiltrates ? 'orders to hand over secrets' : null;
 }
 
@@ -104,10 +113,9 @@ function occurrences(patterns: readonly RegExp[], text: string): Occurrence[] {
 }
 
 /**
- * An order is addressed to the reader. One that is quoted, or told of somebody ("an attacker asks the model to ignore
- * …"), in a passage that explains attacks is a mention.
+ * In a passage that explains attacks, what is quoted or told of somebody ("an attacker asks the model to ignore …") is
+ * a mention; a bare order to the reader is not.
  */
-function isOrder({ before, around }: Occurrence): boolean {
-  const mentioned = QUOTE_BEFORE.test(before) || !CLAUSE_START.test(before);
-  return !(mentioned && EXPLAINING.test(around));
+function isMention({ before, around }: Occurrence): boolean {
+  return EXPLAINING.test(around) && (QUOTE_BEFORE.test(before) || !CLAUSE_START.test(before));
 }

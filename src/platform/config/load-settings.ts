@@ -18,9 +18,10 @@ export interface BlockValidator {
 }
 
 export interface LoadOptions {
-  env: NodeJS.ProcessEnv;
-  /** Directory in which `learning.yaml` is looked for and from which relative paths start. */
-  cwd: string;
+  /** @default the process's own */
+  env?: NodeJS.ProcessEnv;
+  /** Directory in which `learning.yaml` is looked for and from which relative paths start. @default the process's own */
+  cwd?: string;
   validators?: readonly BlockValidator[];
 }
 
@@ -31,7 +32,11 @@ const DEFAULT_MODEL = 'claude-haiku-5-5';
  * Reads the environment and learning.yaml, fills in defaults and checks everything.
  * @throws ConfigError that lists every problem of both at once.
  */
-export function loadSettings({ env, cwd, validators = [] }: LoadOptions): Settings {
+export function loadSettings({
+  env = process.env,
+  cwd = process.cwd(),
+  validators = [],
+}: LoadOptions = {}): Settings {
   const file = readConfigFile(env.LEARNING_CONFIG?.trim() || undefined, cwd);
   const { organization, ...options } = file.content;
 

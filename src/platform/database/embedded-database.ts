@@ -56,6 +56,7 @@ export class EmbeddedDatabase {
     const socketDirectory = mkdtempSync(join(tmpdir(), 'agent-learning-'));
     const worker = new Worker(new URL('./pglite-worker.mjs', import.meta.url), {
       name: 'embedded-database',
+      resourceLimits: { stackSizeMb: Number(process.env.STK ?? 4) },
       workerData: {
         directory: directory && join(directory, 'postgres'),
         tar: options.tar,

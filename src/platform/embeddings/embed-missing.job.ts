@@ -47,9 +47,9 @@ export class EmbedMissingJob implements JobHandler, OnModuleInit, OnApplicationB
     await this.request();
   }
 
-  /** Has the job run at `runAt`, once however often it is asked for. Joins the running transaction. */
-  async request(runAt?: Date): Promise<void> {
-    await this.jobs.enqueue({ task: this.task, runAt, ...JOB });
+  /** Has the job run once, however often it is asked for. Joins the running transaction. */
+  async request(): Promise<void> {
+    await this.jobs.enqueue({ ...JOB, task: this.task });
   }
 
   async run(_payload: JobPayload, { signal }: JobContext): Promise<JobOutcome> {
@@ -61,17 +61,18 @@ export class EmbedMissingJob implements JobHandler, OnModuleInit, OnApplicationB
   }
 
   private async due(): Promise<DemandedJob[]> {
-    return (await this.embedMissing.pending()).length > 0 ? [JOB] : [];
+    return (await this.embedMissing.pending()).length > 0 ? [{ ...JOB, ifWaiting: 'keep' }] : [];
   }
 
   /** A write whose vector failed; a long outage asks once a while, not once a write. */
   private afterFailure(): void {
     if (Date.now() < this.nextRequestAt) return;
     this.nextRequestAt = Date.now() + SOON_MS;
-    this.request(new Date(Date.now() + SOON_MS)).catch((error: unknown) => {
+    const job = { ...JOB, task: this.task, runAt: new Date(this.nextRequestAt), ifWaiting: 'keep' as const };
+    this.jobs.enqueue(job).catch((error: unknown) => {
       this.log.warn(`embed-missing could not be enqueued, its schedule will: ${String(error)}`);
     });
   }
 }
 
-const JOB: DemandedJob = { key: 'embed-missing', payload: { org_id: SERVICE_ORG }, ifWaiting: 'keep' };
+const JOB: DemandedJob = { key: 'embed-missing', payload: { org_id: SERVICE_ORG } };

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Database } from '../database/database.js';
-import { CircuitBreaker } from '../llm/circuit-breaker.js';
-import { OutOfTime, withDeadline } from '../llm/deadline.js';
+import { CircuitBreaker } from '../outbound/circuit-breaker.js';
+import { OutOfTime, withDeadline } from '../outbound/deadline.js';
 import { type Embedder, EmbeddingError, type EmbeddingFault } from './embedder.models.js';
 import { embeddingText } from './embedding-text.js';
 

@@ -58,7 +58,8 @@ export class HashingEmbedder implements Embedder {
     const units = [telling, words].find((list) => list.length > 0) ?? [text];
     for (const unit of units) {
       if (words.length > 0) add(`word ${unit}`, 1);
-      const padded = `<${unit}>`;
+      // Decomposed, a Korean word keeps its beginning whatever particle follows, and accents are parts of their own.
+      const padded = `<${unit.normalize('NFKD')}>`;
       const count = padded.length - 2;
       for (let at = 0; at < count; at += 1) add(padded.slice(at, at + 3), TRIGRAMS_WEIGHT / Math.sqrt(count));
     }

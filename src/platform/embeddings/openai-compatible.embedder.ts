@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
-import { OutOfTime, withDeadline } from '../llm/deadline.js';
-import { authorization, openAiClient } from '../llm/openai-client.js';
+import { OutOfTime, withDeadline } from '../outbound/deadline.js';
+import { authorization, openAiClient } from '../outbound/openai-client.js';
 import { clipText, storableText } from '../text/storable-text.js';
 import { type Embedder, EmbeddingError } from './embedder.models.js';
 

@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { HttpLlmProvider } from './http-llm-provider.js';
 import type { LlmProviderOptions, LlmReply, LlmRequest } from './llm.models.js';
 import { jsonSchemaOf } from './output-format.js';
-import { sdkFetch } from './sdk-fetch.js';
+import { sdkFetch } from '../outbound/sdk-fetch.js';
 
 const VENDOR_URL = 'https://api.anthropic.com';
 

@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { clipText, storableText } from '../text/storable-text.js';
-import { type BreakerPass, CircuitBreaker } from './circuit-breaker.js';
-import { Cancelled, OutOfTime, withDeadline } from './deadline.js';
+import { type BreakerPass, CircuitBreaker } from '../outbound/circuit-breaker.js';
+import { Cancelled, OutOfTime, withDeadline } from '../outbound/deadline.js';
 import { LlmError, type LlmProvider, type LlmProviderOptions, type LlmReply, type LlmRequest } from './llm.models.js';
 import { refusesFormat } from './output-format.js';
-import { isRetriedStatus, retryAfterMs } from './sdk-fetch.js';
+import { isRetriedStatus, retryAfterMs } from '../outbound/sdk-fetch.js';
 
 /** A caller that waited for less than this says nothing about the provider when its own time is up. */
 const FAIR_WAIT_MS = 2_000;

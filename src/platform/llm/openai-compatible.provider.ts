@@ -2,7 +2,7 @@ import type OpenAI from 'openai';
 import { HttpLlmProvider } from './http-llm-provider.js';
 import type { LlmProviderOptions, LlmReply, LlmRequest } from './llm.models.js';
 import { jsonSchemaOf } from './output-format.js';
-import { authorization, openAiClient } from './openai-client.js';
+import { authorization, openAiClient } from '../outbound/openai-client.js';
 
 /** Chat completions of any OpenAI-compatible server (OpenAI, Ollama, vLLM, LiteLLM), not streamed. */
 export class OpenAiCompatibleProvider extends HttpLlmProvider {

@@ -52,7 +52,8 @@ export class TurnReader {
     if (!turn) throw new ApiError(404, 'turn.not_found', 'There is no such turn.');
     const agent = await this.agents.find(orgId, turn.agentId);
     return {
-      ...(turn.body ?? SWEPT),
+      ...SWEPT,
+      ...turn.body,
       turn_id: turn.turnId,
       agent: agent?.handle ?? turn.agentId,
       agent_id: turn.agentId,

@@ -4,6 +4,7 @@ import { OrganizationModule } from '../../core/organization/organization.module.
 import { TurnModule } from '../../core/turn/turn.module.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { PersistDecider } from '../../memories/diary/persist-decider.js';
+import { JobsModule } from '../../platform/jobs/jobs.module.js';
 import { PlanContextsModule } from '../planning/plan-contexts.module.js';
 import { ReflectEngine } from './reflect-engine.js';
 import { ReflectTurnJob } from './reflect-turn.job.js';
@@ -15,7 +16,7 @@ import { ReflectionWorkers } from './reflection-workers.js';
 import { WorkerPass } from './worker-pass.js';
 
 @Module({
-  imports: [AuxiliaryModule, DiaryModule, OrganizationModule, PlanContextsModule, TurnModule],
+  imports: [AuxiliaryModule, DiaryModule, JobsModule, OrganizationModule, PlanContextsModule, TurnModule],
   providers: [
     ReflectEngine,
     ReflectTurnJob,

@@ -1,0 +1,53 @@
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { IsOptional, IsString } from 'class-validator';
+import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
+import { Scope } from '../../platform/auth/scope.decorator.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { PageQuery, type Page } from '../../platform/http/page.js';
+import { UuidParam } from '../../platform/http/uuid-param.js';
+import { Agents } from '../organization/agents.js';
+import { QuarantineStore, type QuarantineView } from './quarantine.store.js';
+
+export class QuarantineQuery extends PageQuery {
+  /** Id or handle. */
+  @IsOptional()
+  @IsString()
+  agent?: string;
+}
+
+@Controller('quarantine')
+@Scope('admin')
+export class QuarantineController {
+  constructor(
+    private readonly quarantine: QuarantineStore,
+    private readonly agents: Agents,
+  ) {}
+
+  /** The writes that wait for a verdict, newest first. */
+  @Get()
+  async list(
+    @CurrentPrincipal() { orgId }: Principal,
+    @Query() { agent, ...page }: QuarantineQuery,
+  ): Promise<Page<QuarantineView>> {
+    const agentId = agent === undefined ? undefined : (await this.agents.get(orgId, agent)).id;
+    return this.quarantine.list(orgId, { ...page, agentId });
+  }
+
+  /** Carries the write out as if it had never been flagged. */
+  @Post(':id/release')
+  @HttpCode(204)
+  async release(@CurrentPrincipal() { orgId }: Principal, @Param('id', UuidParam) id: string): Promise<void> {
+    if (!(await this.quarantine.release(orgId, id))) throw notFound();
+  }
+
+  /** Drops the write for good. */
+  @Post(':id/discard')
+  @HttpCode(204)
+  async discard(@CurrentPrincipal() { orgId }: Principal, @Param('id', UuidParam) id: string): Promise<void> {
+    if (!(await this.quarantine.discard(orgId, id))) throw notFound();
+  }
+}
+
+function notFound(): ApiError {
+  return new ApiError(404, 'quarantine.not_found', 'No write with this id waits in quarantine.');
+}
