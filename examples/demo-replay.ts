@@ -4,6 +4,7 @@ import { countsOf, type PostedTurn, replay, type TurnLine } from './replay.js';
 
 const ENDED = new Set(['done', 'skipped', 'dead']);
 const POLL_MS = 300;
+const LESSON_POLL_MS = 50;
 const PROGRESS_STEP = 10;
 
 export interface DemoReplayOptions {
@@ -27,6 +28,7 @@ export async function replayAndReflect(options: DemoReplayOptions): Promise<Refl
   const watch = new Watch(options);
   const [answers] = await Promise.all([
     replay({ api, turns, signal, onPosted: (answer) => watch.posted(answer) }).finally(() => watch.allPosted()),
+    watch.untilLesson(),
     watch.untilEnded(),
   ]);
   watch.say(`${countsOf(answers)}; all reflections had ended after ${secondsSince(watch.started)} s`);
@@ -39,13 +41,16 @@ class Watch {
   private readonly ended = new Map<string, Reflection>();
   private answered = 0;
   private complete = false;
-  private lesson: string | null = null;
   private shown = 0;
 
   constructor(private readonly options: DemoReplayOptions) {}
 
   get reflections(): Reflection[] {
     return [...this.ended.values()];
+  }
+
+  private get over(): boolean {
+    return this.options.signal.aborted || (this.complete && this.waiting.size === 0);
   }
 
   posted({ turn, turnId, status, problem }: PostedTurn): void {
@@ -63,24 +68,30 @@ class Watch {
     this.complete = true;
   }
 
+  /** Apart from the rest, so that the first lesson is told when it is there. */
+  async untilLesson(): Promise<void> {
+    const { api, agents } = this.options;
+    while (!this.over) {
+      for (const agent of agents) {
+        const lesson = await latestLesson(api, agent);
+        if (lesson === null) continue;
+        this.say(`first lesson after ${secondsSince(this.started)} s: ${lesson}`);
+        return;
+      }
+      await pause(LESSON_POLL_MS);
+    }
+  }
+
   async untilEnded(): Promise<void> {
-    const { signal } = this.options;
-    while (!signal.aborted && !(this.complete && this.waiting.size === 0)) {
-      await this.lookForLesson();
+    while (!this.over) {
       await this.lookForEnds();
       this.progress();
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await pause(POLL_MS);
     }
   }
 
   say(line: string): void {
     process.stdout.write(`${process.stdout.isTTY ? '\r\x1b[K' : ''}  ${line}\n`);
-  }
-
-  private async lookForLesson(): Promise<void> {
-    if (this.lesson !== null) return;
-    for (const agent of this.options.agents) this.lesson ??= await latestLesson(this.options.api, agent);
-    if (this.lesson !== null) this.say(`first lesson after ${secondsSince(this.started)} s: ${this.lesson}`);
   }
 
   private async lookForEnds(): Promise<void> {
@@ -104,4 +115,8 @@ class Watch {
       this.say(line);
     }
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -101,7 +101,7 @@ export class ServiceProcess {
     // The last words may still be in the pipe when the process is gone.
     if (this.child.stderr && !this.child.stderr.closed)
       await Promise.race([once(this.child.stderr, 'close'), pause(1_000)]);
-    return new ServiceEnded(code, this.tail.trim() || `the service ended with code ${code} and said nothing`);
+    return new ServiceEnded(code, lastWords(this.tail) || `the service ended with code ${code} and said nothing`);
   }
 }
 
@@ -128,6 +128,12 @@ export async function freePort(host: string): Promise<number> {
   await once(probe, 'close');
   if (address === null || typeof address === 'string') throw new Error(`no port is free on ${host}`);
   return address.port;
+}
+
+/** What was written for a person; the framework's log lines, which say the same at length, stay in the log. */
+function lastWords(output: string): string {
+  const lines = output.split('\n').filter((line) => !line.includes('[Nest]'));
+  return lines.join('\n').trim();
 }
 
 async function answersReady(api: ApiClient): Promise<boolean> {

@@ -30,11 +30,12 @@ async function main(): Promise<number> {
     say(USAGE);
     return 0;
   }
+  const gateway = process.env.ANTHROPIC_BASE_URL?.trim();
   const model = process.env.ANTHROPIC_API_KEY?.trim() ? null : await startLocalModel();
   say(
     model
       ? 'no ANTHROPIC_API_KEY: using the scripted local model, a set of rules, not an AI'
-      : 'ANTHROPIC_API_KEY is set: using the Anthropic API',
+      : `ANTHROPIC_API_KEY is set: using the Anthropic API${gateway ? ` at ${gateway}` : ''}`,
   );
   try {
     return await runOn(model, values.once);
@@ -76,6 +77,7 @@ async function runOn(model: LocalModel | null, once: boolean): Promise<number> {
       ...process.env,
       ...(wanted === 0 ? { PORT: String(port) } : {}),
       DATA_DIR: runDirectory,
+      NO_COLOR: '1',
       ...(model ? { ANTHROPIC_API_KEY: 'scripted-local-model', ANTHROPIC_BASE_URL: model.url } : {}),
     },
   });
@@ -106,7 +108,7 @@ async function show(api: ApiClient): Promise<void> {
 
   section('What was learned');
   for (const agent of agents) say(`${await learnedBy(api, agent, width)}\n`);
-  for (const held of await quarantined(api)) say(`QUARANTINED, for an operator to judge: ${held}\n`);
+  for (const held of await quarantined(api)) say(`${paragraph(`QUARANTINED, for an operator to judge: ${held}`)}\n`);
   say('How the reflection workers ended:');
   for (const line of endings(reflections)) say(`  ${line}`);
 

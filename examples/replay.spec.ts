@@ -77,6 +77,11 @@ describe('replay', () => {
     expect(countsOf(posted)).toBe('1 duplicate, 1 rejected');
   });
 
+  it('tells a conflict from a refusal', async () => {
+    answer = () => ({ status: 409, body: { code: 'turn.conflict', detail: 'stored with another content' } });
+    expect(countsOf(await replay({ api, turns: [turn('a', 0)] }))).toBe('1 conflict');
+  });
+
   it('waits out a rate limit', async () => {
     let limited = true;
     const accept = answer;

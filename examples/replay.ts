@@ -12,7 +12,8 @@ export interface TurnLine {
   review_outcome: string;
 }
 
-export type PostStatus = 'accepted' | 'superseded' | 'duplicate' | 'rejected';
+/** `conflict`: the service keeps that turn_id with another content, e.g. a `self_iterate` turn that was posted again since. */
+export type PostStatus = 'accepted' | 'superseded' | 'duplicate' | 'conflict' | 'rejected';
 
 export interface PostedTurn {
   turn: TurnLine;
@@ -77,7 +78,7 @@ export async function replay({ api, turns, concurrency = 4, onPosted, signal }: 
 
 /** `12 accepted, 1 duplicate`, in a fixed order and without what did not occur. */
 export function countsOf(posted: readonly PostedTurn[]): string {
-  const order: PostStatus[] = ['accepted', 'superseded', 'duplicate', 'rejected'];
+  const order: PostStatus[] = ['accepted', 'superseded', 'duplicate', 'conflict', 'rejected'];
   const counts = order.map((status) => ({ status, count: posted.filter((turn) => turn.status === status).length }));
   const occurred = counts.filter(({ count }) => count > 0).map(({ status, count }) => `${count} ${status}`);
   return occurred.join(', ') || 'nothing posted';
@@ -90,6 +91,7 @@ async function post(api: ApiClient, turn: TurnLine): Promise<PostedTurn> {
     turn,
   );
   if (status < 400 && body.status) return { turn, status: body.status, turnId: body.turn_id ?? turn.turn_id };
+  if (body.code === 'turn.conflict') return { turn, status: 'conflict', turnId: turn.turn_id };
   const errors = (body.errors ?? []).map(({ path, message }) => `${path} ${message}`);
   const problem = [`${status} ${body.code ?? ''}`.trim(), body.detail, ...errors].filter(Boolean).join(': ');
   return { turn, status: 'rejected', turnId: turn.turn_id, problem };

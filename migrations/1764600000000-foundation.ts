@@ -156,10 +156,16 @@ export class Foundation1764600000000 implements MigrationInterface {
         constraint episodes_pkey primary key (id, started_at),
         constraint episodes_kind_check check (kind in ('raw', 'compacted'))
       )`);
-    const [timescale] = (await runner.query(
-      `select 1 from pg_available_extensions where name = 'timescaledb'`,
-    )) as unknown[];
-    if (timescale) {
+    // Only a superuser may install TimescaleDB, and only where the server has loaded it; without it a plain table serves.
+    const [timescale] = (await runner.query(`
+      select case
+        when exists (select from pg_extension where extname = 'timescaledb') then true
+        when (select rolsuper from pg_roles where rolname = current_user)
+          then exists (select from pg_available_extensions where name = 'timescaledb')
+            and current_setting('shared_preload_libraries') like '%timescaledb%'
+        else false
+      end as usable`)) as { usable: boolean }[];
+    if (timescale?.usable) {
       await runner.query(`create extension if not exists timescaledb`);
       await runner.query(`
         select create_hypertable('episodes', by_range('started_at', interval '7 days'),
@@ -317,9 +323,25 @@ export class Foundation1764600000000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     for (const table of [
-      'job_worker_heartbeats', 'execution_slot_waits', 'execution_slots', 'llm_usage', 'memory_refreshes', 'plan_contexts', 'reflection_runs',
-      'quarantine', 'doc_recommendations', 'agent_diary', 'episodes', 'turn_subjects', 'turns', 'api_keys', 'people',
-      'agents', 'units', 'roles', 'organizations',
+      'job_worker_heartbeats',
+      'execution_slot_waits',
+      'execution_slots',
+      'llm_usage',
+      'memory_refreshes',
+      'plan_contexts',
+      'reflection_runs',
+      'quarantine',
+      'doc_recommendations',
+      'agent_diary',
+      'episodes',
+      'turn_subjects',
+      'turns',
+      'api_keys',
+      'people',
+      'agents',
+      'units',
+      'roles',
+      'organizations',
     ]) {
       await runner.query(`drop table ${table}`);
     }

@@ -10,13 +10,13 @@ import type { Settings } from './platform/config/settings.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { EmbeddingsModule } from './platform/embeddings/embeddings.module.js';
 import { EventsModule } from './platform/events/events.module.js';
-import { HealthModule } from './platform/health/health.module.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { IntakeModule } from './processes/intake/intake.module.js';
 import { PlanningModule } from './processes/planning/planning.module.js';
 import { ReflectionModule } from './processes/reflection/reflection.module.js';
 import { ToolsModule } from './processes/tools/tools.module.js';
 import { AgentMemoryModule } from './views/agent-memory/agent-memory.module.js';
+import { HealthModule } from './views/health/health.module.js';
 
 /** The whole composition, floor by floor. */
 @Module({})
@@ -33,7 +33,6 @@ export class AppModule {
         JobsModule,
         AuthModule,
         EmbeddingsModule,
-        HealthModule,
 
         OrganizationModule,
         ScreeningModule,
@@ -47,6 +46,7 @@ export class AppModule {
         ToolsModule,
 
         AgentMemoryModule,
+        HealthModule,
       ],
     };
   }

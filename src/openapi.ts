@@ -19,7 +19,7 @@ const text = JSON.stringify(openApiDocument(app), null, 2) + '\n';
 if (process.argv.includes('--check')) {
   const committed = await readFile(file, 'utf8').catch(() => '');
   if (committed !== text) {
-    console.error('openapi.json differs from the code: run `npm run openapi` and commit it');
+    process.stderr.write('openapi.json differs from the code: run `npm run openapi` and commit it\n');
     process.exitCode = 1;
   }
 } else {

@@ -35,7 +35,7 @@ export async function start(): Promise<void> {
 function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof BootError) return error.message;
   if ((error as { code?: unknown }).code === 'EADDRINUSE') {
-    const { port } = error as unknown as { port: number };
+    const { port } = error as { port: number };
     return `port ${port} is taken: stop what listens there, or set PORT to another`;
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

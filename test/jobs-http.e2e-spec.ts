@@ -78,7 +78,7 @@ describe('jobs over HTTP', () => {
       total: 1,
       oldest_pending_seconds: 0,
     });
-    const { id } = dead.body.items[0]!;
+    const id = String(dead.body.items[0]!.id);
     expect((await send('GET', '/jobs', undefined, other)).body.items).toEqual([]);
     expect(await send('POST', `/jobs/${id}/retry`, undefined, other)).toMatchObject({
       status: 404,

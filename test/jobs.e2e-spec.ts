@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { INestApplicationContext } from '@nestjs/common';
-import { Settings } from '../src/platform/config/settings.js';
+import type { Settings } from '../src/platform/config/settings.js';
 import { loadSettings } from '../src/platform/config/load-settings.js';
-import { Database } from '../src/platform/database/database.js';
+import type { Database } from '../src/platform/database/database.js';
 import { JobBell } from '../src/platform/jobs/job-bell.js';
 import { JobHandlers } from '../src/platform/jobs/job-handlers.js';
 import {
@@ -17,8 +17,8 @@ import {
 } from '../src/platform/jobs/job.models.js';
 import { JobReader } from '../src/platform/jobs/job.reader.js';
 import { JobStore } from '../src/platform/jobs/job.store.js';
-import { JobSweep } from '../src/platform/jobs/job-sweep.js';
 import { Jobs } from '../src/platform/jobs/jobs.js';
+import { Sweeps } from '../src/platform/jobs/sweep.job.js';
 import { type TestDatabase, testDatabase } from './support/database.js';
 import { type JobAppOptions, startJobApp } from './support/job-app.js';
 import { TestProcess } from './support/child-process.js';
@@ -325,7 +325,7 @@ describe('outcomes', () => {
     await eventually(list, ({ length }) => length === 1);
     const left = () => db.database.query(`select id from graphile_worker.jobs where key is null`);
     expect(await left()).toHaveLength(1);
-    await app.get(JobSweep).run();
+    for (const sweep of app.get(Sweeps).all()) expect(await sweep.run(new Date())).toBe(1);
     expect(await left()).toEqual([]);
     expect(await db.database.query(`select queue_name from graphile_worker._private_job_queues`)).toEqual([
       { queue_name: 'r' },
@@ -396,8 +396,9 @@ describe('schedules', () => {
     const schedule = { everySeconds: 1, due: async () => [{ key: 'k', payload: { org_id: org } }] };
     const options = { schedule, concurrency: 2 };
     const first = await start(run, options);
+    const began = Date.now();
     await start(run, options);
-    await sleep(500);
+    await sleep(700);
     expect(ran).toEqual([]);
     await first.close();
     apps = apps.filter((app) => app !== first);
@@ -406,6 +407,7 @@ describe('schedules', () => {
       () => ran.length,
       (count) => count >= 2,
     );
+    expect(ran[0]! - began).toBeLessThan(1_600);
     expect(ran[1]! - ran[0]!).toBeGreaterThan(800);
     expect(ran[1]! - ran[0]!).toBeLessThan(1_800);
   });
@@ -501,7 +503,7 @@ describe('a shutdown', () => {
 
 describe('a crash', () => {
   it('in the middle of a job has it run again soon after', async () => {
-    const killed = new TestProcess('job-process.ts', JSON.stringify({ address: db.address }));
+    const killed = new TestProcess('job-process.ts', { args: [JSON.stringify({ address: db.address })] });
     await killed.wrote(1);
     await enqueue('k', { queue: 'q' });
     await killed.wrote(2);
@@ -544,7 +546,7 @@ describe('a crash', () => {
 
   // The embedded database has one process.
   (process.env.DATABASE_URL ? it : it.skip)('of a replica has another take its jobs, once it is silent', async () => {
-    const replica = new TestProcess('job-process.ts', JSON.stringify({ address: db.address }));
+    const replica = new TestProcess('job-process.ts', { args: [JSON.stringify({ address: db.address })] });
     await replica.wrote(1);
     await enqueue('k', { queue: 'q' });
     await replica.wrote(2);

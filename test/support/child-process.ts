@@ -11,10 +11,10 @@ export class TestProcess {
   private readonly reader: Interface;
 
   /** @param file relative to `test/support` */
-  constructor(file: string, ...args: string[]) {
+  constructor(file: string, { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {}) {
     const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
     this.child = spawn(process.execPath, ['--import', path('typescript.mjs'), path(file), ...args], {
-      env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR },
+      env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     if (!this.child.stdout) throw new Error('the process has no stdout');

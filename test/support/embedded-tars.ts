@@ -18,11 +18,16 @@ export function emptyTar(): Promise<string> {
 export async function migratedTar(): Promise<string> {
   const empty = await emptyTar();
   const key = [...schemaSources(), ...['@electric-sql/pglite', 'graphile-worker', 'typeorm'].map(versionOf)];
-  return cached('migrated', key, async (database) => {
-    const { startDatabase } = await import('../../src/platform/database/start-database.js');
-    const started = await startDatabase({ embeddedUrl: database.url, dataDir: 'memory://', entities: [] });
-    await started.stop();
-  }, empty);
+  return cached(
+    'migrated',
+    key,
+    async (database) => {
+      const { startDatabase } = await import('../../src/platform/database/start-database.js');
+      const started = await startDatabase({ embeddedUrl: database.url, dataDir: 'memory://', entities: [] });
+      await started.stop();
+    },
+    empty,
+  );
 }
 
 /** What decides the schema, as text: the migrations and who runs them. */

@@ -35,6 +35,11 @@ export class AuxiliaryModel {
     private readonly database: Database,
   ) {}
 
+  /** The configured providers. */
+  get providerNames(): string[] {
+    return this.providers.names;
+  }
+
   /**
    * The providers of a role in the order in which they are tried: its `llmAuxiliary`, else its `llm`, else `default`.
    * Names that are not configured are left out; empty: there is no model for this role.

@@ -1,8 +1,15 @@
 import type { FieldProblem } from '../../platform/http/api-error.js';
-import type { OrganizationDocument } from './organization.document.js';
+
+/** What the rules look at of an organisation document. */
+interface Members {
+  roles: { name: string }[];
+  units: { name: string; parent: string | null; lead: string | null }[];
+  agents: { handle: string; role: string; unit: string | null }[];
+  people: { handle: string; identities: { platform: string; external_id: string }[] }[];
+}
 
 /** What a well-formed document may still get wrong: names that nobody has, names that two have, cycles of units. */
-export function organizationProblems(document: OrganizationDocument): FieldProblem[] {
+export function organizationProblems(document: Members): FieldProblem[] {
   const roles = new Set(document.roles.map((role) => role.name));
   const units = new Map(document.units.map((unit) => [unit.name, unit]));
   const handles = new Set([...document.agents, ...document.people].map((member) => member.handle));
@@ -42,7 +49,7 @@ function duplicates(list: string, field: string, names: string[]): FieldProblem[
   );
 }
 
-function duplicateHandles(document: OrganizationDocument): FieldProblem[] {
+function duplicateHandles(document: Members): FieldProblem[] {
   const seen = new Set<string>();
   const problems: FieldProblem[] = [];
   for (const list of ['agents', 'people'] as const) {
@@ -56,7 +63,7 @@ function duplicateHandles(document: OrganizationDocument): FieldProblem[] {
   return problems;
 }
 
-function duplicateIdentities(document: OrganizationDocument): FieldProblem[] {
+function duplicateIdentities(document: Members): FieldProblem[] {
   const seen = new Set<string>();
   return document.people.flatMap((person, index) =>
     person.identities.flatMap((identity, position) => {

@@ -71,7 +71,7 @@ export class ScopedSearch {
     const [vector, lexical, recency] = await Promise.all([
       query?.trim() && arms.vector ? this.nearest(request, query, arms.vector) : [],
       query !== null && arms.lexical ? this.lexical(request, query, arms.lexical) : [],
-      arms.recency ? this.ids(recencyStatement(request, arms.recency)) : [],
+      arms.recency ? this.newest(request, arms.recency) : [],
     ]);
     request.signal?.throwIfAborted();
     return fuseRanks<SearchArm>([
@@ -108,6 +108,10 @@ export class ScopedSearch {
     return rankLexically(rowsOf(hits))
       .slice(0, limit)
       .map((index) => ids[index]!);
+  }
+
+  private async newest(scope: SearchScope, limit: number): Promise<string[]> {
+    return this.ids(recencyStatement(scope, limit));
   }
 
   private async ids({ sql, parameters }: Statement): Promise<string[]> {

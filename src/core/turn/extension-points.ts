@@ -78,7 +78,7 @@ export interface ReflectionWorker {
   skipReason(input: ReflectionInput): string | null | Promise<string | null>;
 
   /**
-   * May call the model and reads; writes nothing. Throws `LlmError` as it comes: transient ones are retried for this
+   * May call the model and reads; writes nothing. Throws `AuxiliaryUnavailable` as it comes: transient faults are retried for this
    * part alone, a refusal ends it `dead`. Any other throw is retried too.
    */
   run(input: ReflectionInput, part: string): Promise<WorkerResult>;

@@ -15,12 +15,11 @@ export const persistDeciderFormat = z.object({
 
 /** What is understood: a number in words or quotes does not spoil an answer whose meaning is plain. */
 export const persistDeciderAnswer = z.object({
-  kind: z.preprocess(
-    (kind) => (typeof kind === 'string' ? kind.trim().toUpperCase() || null : kind),
-    z.enum(kinds).nullish(),
-  ),
+  kind: z
+    .preprocess((kind) => (typeof kind === 'string' ? kind.trim().toUpperCase() || null : kind), z.enum(kinds).nullable())
+    .optional(),
   content: z.string().nullish(),
-  ttl_days: z.unknown(),
+  ttl_days: z.unknown().optional(),
   target_hint: z.string().nullish(),
   rationale: z.string().nullish(),
   supersedes: z.array(z.unknown()).nullish(),

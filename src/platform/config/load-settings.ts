@@ -32,11 +32,7 @@ const DEFAULT_MODEL = 'claude-haiku-5-5';
  * Reads the environment and learning.yaml, fills in defaults and checks everything.
  * @throws ConfigError that lists every problem of both at once.
  */
-export function loadSettings({
-  env = process.env,
-  cwd = process.cwd(),
-  validators = [],
-}: LoadOptions = {}): Settings {
+export function loadSettings({ env = process.env, cwd = process.cwd(), validators = [] }: LoadOptions = {}): Settings {
   const file = readConfigFile(env.LEARNING_CONFIG?.trim() || undefined, cwd);
   const { organization, ...options } = file.content;
 
@@ -70,7 +66,10 @@ export function loadSettings({
   return settings;
 }
 
-function blockProblems({ block, problems }: BlockValidator, value: unknown): ConfigProblem[] {
+function blockProblems(validator: BlockValidator, value: unknown): ConfigProblem[] {
   if (value === undefined || value === null) return [];
-  return problems(value).map(({ path, message }) => ({ path: path === '' ? block : `${block}.${path}`, message }));
+  const { block } = validator;
+  return validator
+    .problems(value)
+    .map(({ path, message }) => ({ path: path === '' ? block : `${block}.${path}`, message }));
 }

@@ -1,5 +1,4 @@
 import { Allow } from 'class-validator';
-import { organizationId } from '../auth/name-based-ids.js';
 import { Environment } from './environment.js';
 import { LearningSettings } from './learning-settings.js';
 import { Block, isEnvNameList, MapOf } from './option-decorators.js';
@@ -81,18 +80,15 @@ export class Settings extends FileSettings {
     return this.#env[envName]?.trim() || undefined;
   }
 
-  /**
-   * The variables that an organisation's document may name. `secret_env` is read by the name that the id was made of,
-   * so an organisation that takes another's name does not get its secrets.
-   */
-  organizationSecretNames(orgId: string): ReadonlySet<string> {
-    const listed = Object.entries(this.secret_env).filter(([name]) => organizationId(name) === orgId);
-    return new Set(listed.flatMap(([, names]) => names));
+  /** The variables that `secret_env` lets the document of an organisation name; `isIt` says which entry is its own. */
+  organizationSecretNames(isIt: (organization: string) => boolean): ReadonlySet<string> {
+    const own = Object.entries(this.secret_env).filter(([organization]) => isIt(organization));
+    return new Set(own.flatMap(([, names]) => names));
   }
 
   /** The value of a variable that an organisation's document names; undefined where unset or not listed for it. */
-  organizationSecret(orgId: string, envName: string): string | undefined {
-    return this.organizationSecretNames(orgId).has(envName) ? this.secret(envName) : undefined;
+  organizationSecret(isIt: (organization: string) => boolean, envName: string): string | undefined {
+    return this.organizationSecretNames(isIt).has(envName) ? this.secret(envName) : undefined;
   }
 
   /** Key and address of a provider, with what the environment says where it says nothing itself. */

@@ -51,7 +51,11 @@ export class DatabaseModule {
         options,
         { provide: STARTED, inject: [OPTIONS], useFactory: startDatabase },
         { provide: DataSource, inject: [STARTED], useFactory: (started: StartedDatabase) => started.dataSource },
-        { provide: DatabaseConnection, inject: [STARTED], useFactory: (started: StartedDatabase) => started.connection },
+        {
+          provide: DatabaseConnection,
+          inject: [STARTED],
+          useFactory: (started: StartedDatabase) => started.connection,
+        },
         Database,
         DatabaseShutdown,
       ],

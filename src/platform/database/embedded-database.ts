@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -56,7 +56,8 @@ export class EmbeddedDatabase {
     const socketDirectory = mkdtempSync(join(tmpdir(), 'agent-learning-'));
     const worker = new Worker(new URL('./pglite-worker.mjs', import.meta.url), {
       name: 'embedded-database',
-      resourceLimits: { stackSizeMb: Number(process.env.STK ?? 4) },
+      // Postgres' own limit of depth does not see the stack of WebAssembly: with the usual 4 MB, JSON 200,000 deep broke it.
+      resourceLimits: { stackSizeMb: 64 },
       workerData: {
         directory: directory && join(directory, 'postgres'),
         tar: options.tar,
@@ -148,6 +149,7 @@ export class EmbeddedDatabase {
 function prepareDirectory(dataDir: string): string {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     return realpathSync(dataDir);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -38,6 +38,10 @@ export async function checkServer(poolConfig: Readonly<pg.PoolConfig>): Promise<
   client.on('error', () => undefined);
   try {
     await client.connect();
+  } catch (error) {
+    throw bootErrorOf(error, poolConfig) ?? cannotStart(poolConfig, 'correct DATABASE_URL', error);
+  }
+  try {
     const { rows } = await client.query<{ version: string; number: number; vector: boolean }>(
       `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
               exists (select from pg_available_extensions where name = 'vector') as vector`,
@@ -62,6 +66,7 @@ export async function checkServer(poolConfig: Readonly<pg.PoolConfig>): Promise<
 }
 
 const ADVICE: Record<string, string> = {
+  '25006': 'the server is read-only: name the primary in DATABASE_URL',
   ECONNREFUSED: 'nothing listens there: start Postgres or correct DATABASE_URL',
   ENOENT: 'there is no such socket: start Postgres or correct DATABASE_URL',
   ENOTFOUND: 'the host is unknown: correct DATABASE_URL',
@@ -79,19 +84,22 @@ const ADVICE: Record<string, string> = {
     '(GRANT CREATE), and let a superuser run CREATE EXTENSION vector',
 };
 
-/** What a failure to start on a Postgres means for the one who starts the service; others are handed on as they are. */
-export function bootErrorOf(error: unknown, poolConfig: Readonly<pg.PoolConfig>): unknown {
-  if (error instanceof BootError || !(error instanceof Error)) return error;
+/** What a failure to start on a Postgres means for the one who starts the service; undefined where that is not known. */
+export function bootErrorOf(error: unknown, poolConfig: Readonly<pg.PoolConfig>): BootError | undefined {
+  if (error instanceof BootError) return error;
   const code = codeOf(error);
-  const timedOut = error.message.includes('timeout expired') ? ADVICE.ETIMEDOUT : undefined;
-  const advice = (code && ADVICE[code]) ?? timedOut;
-  if (!advice) return error;
-  const said = /^[0-9A-Z]{5}$/.test(code ?? '') ? ` (${error.message})` : '';
-  return new BootError(`cannot start on Postgres ${addressOf(poolConfig)}: ${advice}${said}`, { cause: error });
+  const timedOut = error instanceof Error && error.message.includes('timeout') ? 'ETIMEDOUT' : undefined;
+  const advice = ADVICE[code ?? ''] ?? ADVICE[timedOut ?? ''];
+  return advice === undefined ? undefined : cannotStart(poolConfig, advice, error);
+}
+
+function cannotStart(poolConfig: Readonly<pg.PoolConfig>, advice: string, cause: unknown): BootError {
+  const said = cause instanceof Error && cause.message ? ` (${cause.message})` : '';
+  return new BootError(`cannot start on Postgres ${addressOf(poolConfig)}${said}: ${advice}`, { cause });
 }
 
 /** Of the error or, where several addresses of a host were tried, of the first one. */
-function codeOf(error: Error): string | undefined {
+function codeOf(error: unknown): string | undefined {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   return (first as NodeJS.ErrnoException | undefined)?.code;
 }

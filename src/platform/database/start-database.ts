@@ -67,13 +67,21 @@ async function open(
     const { version } = await checkServer(poolConfig);
     await dataSource.initialize();
     await migrate(dataSource, poolConfig);
-    const [hypertable] = await dataSource.query<unknown[]>(`select from pg_extension where extname = 'timescaledb'`);
-    const connection = new DatabaseConnection(mode, poolConfig, version, hypertable !== undefined);
+    const connection = new DatabaseConnection(mode, poolConfig, version, await hasHypertable(dataSource));
     return { connection, dataSource, stop: () => dataSource.destroy() };
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();
-    throw bootErrorOf(error, poolConfig);
+    throw bootErrorOf(error, poolConfig) ?? error;
   }
+}
+
+async function hasHypertable(dataSource: DataSource): Promise<boolean> {
+  const [timescale] = await dataSource.query<unknown[]>(`select from pg_extension where extname = 'timescaledb'`);
+  if (!timescale) return false;
+  const [hypertable] = await dataSource.query<unknown[]>(
+    `select from timescaledb_information.hypertables where hypertable_name = 'episodes'`,
+  );
+  return hypertable !== undefined;
 }
 
 function endProcess(error: Error): void {

@@ -26,13 +26,14 @@ export class EventBus {
 
   /** Calls `listener` for every event of `type`; answers with the function that ends it. */
   on<Type extends AppEventType>(type: Type, listener: (event: AppEvent<Type>) => void | Promise<void>): () => void {
-    const guarded = async (event: AppEvent<Type>): Promise<void> => {
+    const heard = async (event: AppEvent<Type>): Promise<void> => {
       try {
         await listener(event);
       } catch (error) {
         this.log.warn(`a listener of ${type} failed for turn ${event.turn_id ?? '-'}: ${String(error)}`);
       }
     };
+    const guarded = (event: AppEvent<Type>): void => void heard(event);
     this.emitter.on(type, guarded);
     return () => this.emitter.off(type, guarded);
   }

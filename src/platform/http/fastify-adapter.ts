@@ -23,7 +23,7 @@ export function createFastifyAdapter(): FastifyAdapter {
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     // A DELETE or POST without a body may still carry the JSON content type.
     if (body === '') return done(null, undefined);
-    parse(request, body as string, (error, value) => {
+    void parse(request, body as string, (error, value) => {
       if (error) return done(new ApiError(400, 'body.malformed', 'The body is not valid JSON.'), undefined);
       try {
         done(null, storableBody(value));

@@ -6,7 +6,7 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}
 export function isInstant(value: unknown): value is string {
   if (typeof value !== 'string' || !INSTANT.test(value) || Number.isNaN(Date.parse(value))) return false;
   const [year, month, day] = value.slice(0, 10).split('-').map(Number);
-  return day! <= new Date(Date.UTC(year!, month!, 0)).getUTCDate();
+  return day! <= new Date(Date.UTC(year!, month, 0)).getUTCDate();
 }
 
 export function IsInstant(options?: ValidationOptions): PropertyDecorator {

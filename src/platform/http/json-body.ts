@@ -37,6 +37,8 @@ export function storableParameters(parameters: unknown): void {
   const entries = parameters as Record<string, unknown>;
   for (const [key, value] of Object.entries(entries)) {
     if (typeof value === 'string') entries[key] = storableText(value);
-    else if (Array.isArray(value)) entries[key] = value.map((item) => (typeof item === 'string' ? storableText(item) : item));
+    else if (Array.isArray(value)) {
+      entries[key] = value.map((item: unknown) => (typeof item === 'string' ? storableText(item) : item));
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { type Logger as NestLogger } from '@nestjs/common';
+import type { Logger as NestLogger } from '@nestjs/common';
 import { Logger } from 'graphile-worker';
 
 /** graphile-worker's log, in ours. A failed attempt is a warning: it is tried again. */

@@ -81,7 +81,7 @@ export class JobCrew {
     this.scope.runInAsyncScope(() => [...this.active].some((worker) => worker.nudge()));
   }
 
-  /** Takes no more jobs and tells the running ones to end. Answers with those that have not after `grace` ms. */
+  /** Takes no more jobs and tells the running ones to end. Hands those that have not after `grace` ms to `giveBack`. */
   async stop(grace: number, giveBack: (jobs: Job[]) => Promise<void>): Promise<void> {
     const stopped = this.runner.stop();
     this.abort.abort();
@@ -96,10 +96,10 @@ export class JobCrew {
     await this.pool.end();
   }
 
-  private perform(task: string, { perform }: CrewOptions) {
+  private perform(task: string, options: CrewOptions) {
     return (payload: unknown, { job }: JobHelpers): Promise<void> => {
       const { id, key, attempts, max_attempts: maxAttempts, locked_by: workerId } = job;
-      return perform(
+      return options.perform(
         task,
         { id, key, payload: payload as JobPayload, attempts, workerId: workerId ?? '' },
         { attempt: attempts, maxAttempts, signal: this.abort.signal },

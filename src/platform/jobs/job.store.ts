@@ -81,7 +81,7 @@ export class JobStore {
       if (reason !== undefined) await this.fail(id, reason);
       await this.database.query(
         `select from graphile_worker.reschedule_jobs(array[$1::bigint], run_at => $2, attempts => $3)`,
-        [id, at, job.attempts],
+        [id, at, job.attempts - 1],
       );
     });
   }

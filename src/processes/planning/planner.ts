@@ -5,7 +5,7 @@ import { Database } from '../../platform/database/database.js';
 import { EventBus } from '../../platform/events/event-bus.js';
 import { PlanBlocks } from './plan-blocks.js';
 import { PlanContextStore } from './plan-context.store.js';
-import './planning.events.js';
+import type { BlockMeasures } from './planning.events.js';
 
 interface ResolvedBlock extends BlockResult {
   block: PlanBlock;
@@ -44,7 +44,10 @@ export class Planner {
   private async resolve(context: PlanContext): Promise<ResolvedBlock[]> {
     const deadline = AbortSignal.timeout(this.settings.planning.deadline_ms);
     return Promise.all(
-      this.blocks.inOrder.map(async (block) => ({ block, ...(await this.withinDeadline(block, context, deadline)) })),
+      this.blocks.inOrder.map(async (block) => {
+        const result = await this.withinDeadline(block, context, deadline);
+        return { ...result, block };
+      }),
     );
   }
 
@@ -61,8 +64,8 @@ export class Planner {
   }
 
   private announce(context: PlanContext, resolved: readonly ResolvedBlock[]): void {
-    const measures = Object.fromEntries(
-      resolved.flatMap(({ block, text }) => [
+    const measures = Object.fromEntries<boolean | number>(
+      resolved.flatMap(({ block, text }): [string, boolean | number][] => [
         [`${block.key}_hit`, text !== ''],
         [`${block.key}_bytes`, Buffer.byteLength(text)],
       ]),
@@ -77,18 +80,13 @@ export class Planner {
       trace_id: context.traceId,
       span_id: context.spanId,
       payload: {
-        ...(measures as PrefetchMeasures),
+        ...(measures as BlockMeasures),
         relevant_knowledge_selection_count: knowledge?.selection_count ?? 0,
         trigger_requires_recon: context.requiresRecon,
       },
     });
   }
 }
-
-type PrefetchMeasures = Omit<
-  import('../../platform/events/app-events.js').AppEvents['plan_prefetch.summary'],
-  'relevant_knowledge_selection_count' | 'trigger_requires_recon'
->;
 
 function empty(reason: BlockResult['reason']): BlockResult {
   return { text: '', selection_count: 0, reason };

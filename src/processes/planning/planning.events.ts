@@ -1,6 +1,6 @@
 import type { PlanBlockKey } from '../../core/turn/extension-points.js';
 
-type HitAndBytes = { [Key in PlanBlockKey as `${Key}_hit`]: boolean } & {
+export type BlockMeasures = { [Key in PlanBlockKey as `${Key}_hit`]: boolean } & {
   /** UTF-8. */
   [Key in PlanBlockKey as `${Key}_bytes`]: number;
 };
@@ -8,7 +8,7 @@ type HitAndBytes = { [Key in PlanBlockKey as `${Key}_hit`]: boolean } & {
 declare module '../../platform/events/app-events.js' {
   interface AppEvents {
     /** The blocks of a turn were resolved and frozen, once a turn. */
-    'plan_prefetch.summary': HitAndBytes & {
+    'plan_prefetch.summary': BlockMeasures & {
       relevant_knowledge_selection_count: number;
       trigger_requires_recon: boolean;
     };

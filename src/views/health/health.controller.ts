@@ -1,10 +1,10 @@
 import { Controller, Get, Logger } from '@nestjs/common';
-import { Open } from '../auth/scope.decorator.js';
-import { DatabaseConnection } from '../database/connection.js';
-import { Database } from '../database/database.js';
-import { Embeddings } from '../embeddings/embeddings.js';
-import { ApiError } from '../http/api-error.js';
-import { LlmProviders } from '../llm/llm-providers.js';
+import { AuxiliaryModel } from '../../core/auxiliary/auxiliary-model.js';
+import { Open } from '../../platform/auth/scope.decorator.js';
+import { DatabaseConnection } from '../../platform/database/connection.js';
+import { Database } from '../../platform/database/database.js';
+import { Embeddings } from '../../platform/embeddings/embeddings.js';
+import { ApiError } from '../../platform/http/api-error.js';
 
 export interface Readiness {
   status: 'ready';
@@ -29,7 +29,7 @@ export class HealthController {
   constructor(
     private readonly database: Database,
     private readonly connection: DatabaseConnection,
-    private readonly providers: LlmProviders,
+    private readonly auxiliary: AuxiliaryModel,
     private readonly embeddings: Embeddings,
   ) {}
 
@@ -48,11 +48,12 @@ export class HealthController {
       this.log.error(`the database does not answer: ${String(error)}`);
       throw new ApiError(503, 'health.not_ready', 'The database does not answer.');
     }
+    const models = this.auxiliary.providerNames;
     return {
       status: 'ready',
       database: this.connection.mode,
-      models: this.providers.names,
-      model_note: this.providers.names.length === 0 ? NO_MODEL : null,
+      models,
+      model_note: models.length === 0 ? NO_MODEL : null,
       embedding_model: this.embeddings.model,
     };
   }
