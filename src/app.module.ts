@@ -16,6 +16,7 @@ import { PlanningModule } from './processes/planning/planning.module.js';
 import { ReflectionModule } from './processes/reflection/reflection.module.js';
 import { ToolsModule } from './processes/tools/tools.module.js';
 import { AgentMemoryModule } from './views/agent-memory/agent-memory.module.js';
+import { JobsViewModule } from './views/jobs/jobs-view.module.js';
 import { HealthModule } from './views/health/health.module.js';
 
 /** The whole composition, floor by floor. */
@@ -47,6 +48,7 @@ export class AppModule {
 
         AgentMemoryModule,
         HealthModule,
+        JobsViewModule,
       ],
     };
   }

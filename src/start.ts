@@ -11,6 +11,11 @@ class ServiceLogger extends ConsoleLogger {
   override log(message: unknown, ...rest: unknown[]): void {
     if (!['InstanceLoader', 'RoutesResolver', 'RouterExplorer'].includes(String(rest.at(-1)))) super.log(message, ...rest);
   }
+
+  override error(message: unknown, ...rest: unknown[]): void {
+    // `start` says it in one line.
+    if (!String(message).includes('EADDRINUSE')) super.error(message, ...rest);
+  }
 }
 
 /** Boots the service and serves until a signal ends it. What stands in the way is one plain error, and exit code 1. */

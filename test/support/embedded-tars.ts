@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -61,10 +61,16 @@ async function cached(
   } finally {
     await database.stop();
   }
-  for (const old of readdirSync(cache)) {
-    if (old.startsWith(`${name}-`) && old.endsWith('.tar') && join(cache, old) !== file) rmSync(join(cache, old));
-  }
+  removeOld();
   return file;
+}
+
+/** Not at once: another test run may be about to read one of them. */
+function removeOld(): void {
+  for (const name of readdirSync(cache)) {
+    const path = join(cache, name);
+    if (Date.now() - statSync(path).mtimeMs > 86_400_000) rmSync(path, { force: true });
+  }
 }
 
 function versionOf(name: string): string {

@@ -52,7 +52,10 @@ async function makeTemplate(admin: pg.Client, url: string, template: string): Pr
     await started.stop();
     // TimescaleDB keeps a background worker connected, and a template in use cannot be cloned.
     await admin.query(`alter database ${template} with allow_connections false`);
-    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [template]);
+    await admin.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and backend_type <> 'client backend'`,
+      [template],
+    );
   } finally {
     await admin.query('select pg_advisory_unlock(hashtext($1))', [template]);
   }

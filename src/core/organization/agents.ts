@@ -106,6 +106,16 @@ export class Agents {
     });
   }
 
+  /** The handles of the agents among `ids`. */
+  async handles(orgId: string, ids: readonly string[]): Promise<Map<string, string>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.database.query<{ id: string; handle: string }>(
+      `select id, handle from agents where org_id = $1 and id = any($2::uuid[])`,
+      [orgId, ids],
+    );
+    return new Map(rows.map(({ id, handle }) => [id, handle]));
+  }
+
   async touch(agentId: string, lastTurnAt: Date): Promise<void> {
     await this.database.query(
       `update agents set last_turn_at = $2 where id = $1 and (last_turn_at is null or last_turn_at < $2)`,

@@ -33,6 +33,15 @@ export interface DiaryWrite {
   created: boolean;
 }
 
+interface EntryRef {
+  orgId: string;
+  agentId: string;
+  id: string;
+}
+
+/** SQLSTATE of Postgres. */
+const UNIQUE_VIOLATION = '23505';
+
 export const DIARY_COLUMNS = `id, org_id, agent_id, kind, content, ttl_until, source, turn_id, conversation_id, metadata,
   superseded_by, live, retrieval_count, last_retrieved_at, embedding is not null as embedded, created_at`;
 
@@ -63,35 +72,42 @@ export class AgentDiary {
     });
   }
 
-  /** Sets when a memory ends. Null where there is no such memory. */
-  async setEnd(entry: { orgId: string; agentId: string; id: string }, ttlUntil: Date): Promise<DiaryRow | null> {
-    const [row] = await this.database.query<DiaryRow>(
-      `update agent_diary set ttl_until = $4, updated_at = $5 where org_id = $1 and agent_id = $2 and id = $3
-       returning ${DIARY_COLUMNS}`,
-      [entry.orgId, entry.agentId, entry.id, ttlUntil, new Date()],
-    );
-    return row ?? null;
+  /**
+   * Sets when a memory ends; one that had ended lives again. 409 where an equal live memory has taken its place, null
+   * where there is no such memory.
+   */
+  async setEnd(entry: EntryRef, ttlUntil: Date): Promise<DiaryRow | null> {
+    return this.asTheOnlyOne(async () => {
+      const [current] = await this.database.query<{ content_hash: string }>(
+        `select content_hash from agent_diary where org_id = $1 and agent_id = $2 and id = $3 for update`,
+        [entry.orgId, entry.agentId, entry.id],
+      );
+      if (!current) return null;
+      const now = new Date();
+      await this.refuseEqual(entry, current.content_hash, now);
+      const [row] = await this.database.query<DiaryRow>(
+        `update agent_diary set ttl_until = $4, live = superseded_by is null, updated_at = $5
+         where org_id = $1 and agent_id = $2 and id = $3 returning ${DIARY_COLUMNS}`,
+        [entry.orgId, entry.agentId, entry.id, ttlUntil, now],
+      );
+      return row ?? null;
+    });
   }
 
   /** 409 where an equal live memory exists, null where there is no such memory. A null `ttlUntil` leaves the end. */
   async change(
-    entry: { orgId: string; agentId: string; id: string },
+    entry: EntryRef,
     change: { content: string; ttlUntil: Date | null; embedding: number[] | null },
   ): Promise<DiaryRow | null> {
     const now = new Date();
     const hash = hashOf(change.content);
-    return this.database.transaction(async () => {
-      await this.retireExpired(entry.orgId, entry.agentId, hash, now);
-      const [equal] = await this.database.query(
-        `select 1 from agent_diary where org_id = $1 and agent_id = $2 and content_hash = $4 and live and id <> $3`,
-        [entry.orgId, entry.agentId, entry.id, hash],
-      );
-      if (equal) throw new ApiError(409, 'diary.duplicate', 'The agent already has a memory with this content.');
+    return this.asTheOnlyOne(async () => {
+      await this.refuseEqual(entry, hash, now);
       const { search, length } = searchColumns(change.content);
       const [row] = await this.database.query<DiaryRow>(
         `update agent_diary set content = $4, content_hash = $5, search = to_tsvector('english', $6),
            search_length = $7, embedding = $8::vector, embedding_model = $9, updated_at = $10,
-           ttl_until = coalesce($11, ttl_until)
+           ttl_until = coalesce($11, ttl_until), live = superseded_by is null
          where org_id = $1 and agent_id = $2 and id = $3 returning ${DIARY_COLUMNS}`,
         [
           entry.orgId,
@@ -169,6 +185,25 @@ export class AgentDiary {
     return row ? { row, created: true } : null;
   }
 
+  private async refuseEqual(entry: EntryRef, hash: string, now: Date): Promise<void> {
+    await this.retireExpired(entry.orgId, entry.agentId, hash, now);
+    const [equal] = await this.database.query(
+      `select 1 from agent_diary where org_id = $1 and agent_id = $2 and content_hash = $4 and live and id <> $3`,
+      [entry.orgId, entry.agentId, entry.id, hash],
+    );
+    if (equal) throw duplicate();
+  }
+
+  /** An equal memory that is written between our look and our update is refused by the unique index. */
+  private async asTheOnlyOne<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.database.transaction(work);
+    } catch (error) {
+      if ((error as { code?: unknown }).code === UNIQUE_VIOLATION) throw duplicate();
+      throw error;
+    }
+  }
+
   /** The unique index covers live rows only: an expired equal row must leave it before a new one may come. */
   private async retireExpired(orgId: string, agentId: string, hash: string, now: Date): Promise<void> {
     await this.database.query(
@@ -202,4 +237,8 @@ export class AgentDiary {
       [draft.orgId, draft.agentId, others, by, new Date()],
     );
   }
+}
+
+function duplicate(): ApiError {
+  return new ApiError(409, 'diary.duplicate', 'The agent already has a memory with this content.');
 }

@@ -1,5 +1,5 @@
 import { Transform } from 'class-transformer';
-import { IsBoolean, IsIn, IsNotEmpty, IsOptional, IsString, MaxLength, ValidateIf } from 'class-validator';
+import { IsBoolean, IsIn, IsOptional, IsString, Matches, MaxLength, ValidateIf } from 'class-validator';
 import { IsInstant } from '../../platform/http/instant.js';
 import { PageQuery } from '../../platform/http/page.js';
 import type { DiaryKind } from './diary.models.js';
@@ -8,7 +8,7 @@ import { recommendationStatuses, type RecommendationStatus } from './doc-recomme
 const kinds = ['diary_long', 'diary_short'];
 const IsNotBlank = (): PropertyDecorator => (target, property) => {
   IsString()(target, property);
-  IsNotEmpty()(target, property);
+  Matches(/\S/u, { message: '$property must not be blank' })(target, property);
 };
 
 export class DiaryQuery extends PageQuery {

@@ -1,11 +1,14 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.js';
+import { refuseConnection } from './client-error.js';
 import { storableBody, storableParameters } from './json-body.js';
 import { sendProblem } from './problem.filter.js';
 
 /** Bytes. */
 export const BODY_LIMIT = 2 * 1024 * 1024;
+/** Bytes of address and headers: room for a search of 5,000 characters of any script, percent-encoded. */
+const HEADER_LIMIT = 64 * 1024;
 
 /**
  * The HTTP edge: JSON bodies only, at most `BODY_LIMIT`, all text made storable once, every refusal a problem.
@@ -13,6 +16,8 @@ export const BODY_LIMIT = 2 * 1024 * 1024;
 export function createFastifyAdapter(): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: BODY_LIMIT,
+    http: { maxHeaderSize: HEADER_LIMIT },
+    clientErrorHandler: refuseConnection,
     routerOptions: { maxParamLength: 2048 },
     // A handle may hold any printable character, so a client may encode what it likes.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => sendProblem(error, request, reply),

@@ -21,6 +21,7 @@ const fastifyCodes: Record<string, [status: number, code: string, detail: string
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'body.unsupported_media_type', 'Send the body as application/json.'],
   FST_ERR_CTP_INVALID_TYPE: [415, 'body.unsupported_media_type', 'Send the body as application/json.'],
   FST_ERR_BAD_URL: [400, 'url.malformed', 'The URL is not validly encoded.'],
+  FST_ERR_MAX_PARAM_LENGTH: [414, 'url.too_long', 'A part of the URL is longer than any name.'],
 };
 
 const defaultCodes: Record<number, string> = {

@@ -10,13 +10,11 @@ import { JobSweep } from './job-sweep.js';
 import { JobTimings } from './job.models.js';
 import { JobReader } from './job.reader.js';
 import { JobStore } from './job.store.js';
-import { JobsController } from './jobs.controller.js';
 import { Jobs } from './jobs.js';
 import { SweepJob, Sweeps } from './sweep.job.js';
 
 /** Durable jobs. A room imports this, registers its handlers with `JobHandlers` and enqueues through `Jobs`. */
 @Module({
-  controllers: [JobsController],
   providers: [
     JobHandlers,
     JobBell,

@@ -1,13 +1,14 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
-import { CurrentPrincipal, type Principal } from '../auth/principal.js';
-import { Scope } from '../auth/scope.decorator.js';
-import { ApiError } from '../http/api-error.js';
-import { PageQuery } from '../http/page.js';
-import { invalidRequest } from '../http/validation.pipe.js';
-import { JOB_STATUSES, type JobStatus, type JobView } from './job.models.js';
-import type { JobPage } from './job.reader.js';
-import { Jobs } from './jobs.js';
+import { Agents } from '../../core/organization/agents.js';
+import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
+import { Scope } from '../../platform/auth/scope.decorator.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { PageQuery } from '../../platform/http/page.js';
+import { invalidRequest } from '../../platform/http/validation.pipe.js';
+import { JOB_STATUSES, type JobStatus, type JobView } from '../../platform/jobs/job.models.js';
+import type { JobPage } from '../../platform/jobs/job.reader.js';
+import { Jobs } from '../../platform/jobs/jobs.js';
 
 export class JobsQuery extends PageQuery {
   @IsOptional()
@@ -23,12 +24,16 @@ export class JobsQuery extends PageQuery {
 @Controller('jobs')
 @Scope('admin')
 export class JobsController {
-  constructor(private readonly jobs: Jobs) {}
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly agents: Agents,
+  ) {}
 
   /** The background work of the organisation that has not ended well yet, newest first. */
   @Get()
-  list(@CurrentPrincipal() { orgId }: Principal, @Query() query: JobsQuery): Promise<JobPage> {
-    return this.jobs.list({ orgId, ...query });
+  async list(@CurrentPrincipal() { orgId }: Principal, @Query() query: JobsQuery): Promise<JobPage> {
+    const page = await this.jobs.list({ orgId, ...query });
+    return { ...page, items: await this.withHandles(orgId, page.items) };
   }
 
   /** Runs a dead job again, from its first attempt. */
@@ -37,7 +42,8 @@ export class JobsController {
   async retry(@CurrentPrincipal() { orgId }: Principal, @Param('id') id: string): Promise<JobView> {
     const job = await this.jobs.retry(orgId, id);
     if (!job) throw new ApiError(404, 'job.not_found', `There is no job ${id}.`);
-    return job;
+    const [shown] = await this.withHandles(orgId, [job]);
+    return shown!;
   }
 
   /** Runs one of the periodic jobs now. */
@@ -49,6 +55,13 @@ export class JobsController {
     @Body() body?: unknown,
   ): Promise<{ id: string }> {
     return { id: await this.jobs.demand(orgId, task, optionsOf(body)) };
+  }
+
+  /** Jobs know their agents by id; people know them by handle. */
+  private async withHandles(orgId: string, jobs: readonly JobView[]): Promise<JobView[]> {
+    const ids = jobs.flatMap((job) => job.agent ?? []);
+    const handles = await this.agents.handles(orgId, ids);
+    return jobs.map((job) => ({ ...job, agent: job.agent && (handles.get(job.agent) ?? job.agent) }));
   }
 }
 
