@@ -304,7 +304,7 @@ describe('a field', () => {
   });
 
   it('that is named like what every object has is unknown', async () => {
-    for (const field of ['hasOwnProperty', 'toString', 'valueOf', 'then', 'length', '__defineGetter__']) {
+    for (const field of ['toString', 'valueOf', 'toJSON', 'then', 'length', 'id']) {
       expect(await refused({ ...aTurn(), [field]: 'x' })).toEqual([field]);
     }
   });

@@ -197,11 +197,7 @@ export class Organizations {
 
   /** By the name that the id was made of: an organisation that takes another's name does not get its secrets. */
   private refuseForeignSecrets(id: string, document: OrganizationDocument): void {
-    const allowed = new Set(
-      Object.entries(this.settings.secret_env)
-        .filter(([name]) => organizationId(name) === id)
-        .flatMap(([, names]) => names),
-    );
+    const allowed = this.settings.organizationSecretNames((name) => organizationId(name) === id);
     const problems = document.agents.flatMap((agent, index) =>
       Object.entries(agent.credentials ?? {}).flatMap(([backend, names]) =>
         Object.entries((names ?? {}) as Record<string, string | undefined>)

@@ -228,11 +228,13 @@ describe('secrets', () => {
       env: { OWN: 'own', OPENAI_API_KEY: 'shared', OPENAI_BASE_URL: 'http://shared:1/v1' },
       file: `llm: { providers: {
         a: { kind: openai_compatible, model: m, base_url: "http://own:1/v1", api_key_env: OWN },
-        b: { kind: openai_compatible, model: m } } }`,
+        b: { kind: openai_compatible, model: m },
+        c: { kind: openai_compatible, model: m, base_url: "http://own:1/v1" } } }`,
     });
     const { providers } = settings.llm;
     expect(settings.llmAccess(providers.get('a')!)).toEqual({ api_key: 'own', base_url: 'http://own:1/v1' });
     expect(settings.llmAccess(providers.get('b')!)).toEqual({ api_key: 'shared', base_url: 'http://shared:1/v1' });
+    expect(settings.llmAccess(providers.get('c')!)).toEqual({ api_key: undefined, base_url: 'http://own:1/v1' });
     expect(settings.embeddingsAccess()).toEqual({ api_key: 'shared', base_url: 'http://shared:1/v1' });
   });
 

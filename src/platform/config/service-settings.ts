@@ -28,12 +28,12 @@ export class LlmProviderSettings {
   @HttpUrl()
   base_url?: string;
 
-  /** Environment variable that holds its key. @default `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` */
+  /** Environment variable that holds its key. @default without `base_url` `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, else none */
   @Unset()
   @EnvName()
   api_key_env?: string;
 
-  /** Seconds one attempt may take, 0.1..600. @default 60 */
+  /** Seconds one call may take, further attempts included, 0.1..600. @default 60 */
   @Amount(0.1, 600)
   timeout_seconds = 60;
 
@@ -73,7 +73,7 @@ export class EmbeddingsSettings {
   @HttpUrl()
   base_url?: string;
 
-  /** Environment variable that holds its key. @default `OPENAI_API_KEY` */
+  /** Environment variable that holds its key. @default without `base_url` `OPENAI_API_KEY`, else none */
   @Unset()
   @EnvName()
   api_key_env?: string;
@@ -108,10 +108,6 @@ export class RetrievalSettings {
   /** exact compares with every vector of the agent; hnsw keeps an approximate index, for far more rows an agent. @default exact */
   @OneOf(['exact', 'hnsw'])
   vector_index: 'exact' | 'hnsw' = 'exact';
-
-  /** Memories that the relevance filter may choose from, 1..500. @default 100 */
-  @Whole(1, 500)
-  candidate_pool_limit = 100;
 }
 
 /** What a turn asks for at its start. */

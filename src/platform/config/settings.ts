@@ -107,10 +107,12 @@ export class Settings extends FileSettings {
     return this.access(this.embeddings, { base_url: openai_base_url, api_key: openai_api_key });
   }
 
+  /** The shared key goes to the shared address alone: a server with an address of its own must name its key. */
   private access(own: { base_url?: string; api_key_env?: string }, shared: Access): Access {
+    const sharedKey = own.base_url === undefined ? shared.api_key : undefined;
     return {
       base_url: own.base_url ?? shared.base_url,
-      api_key: own.api_key_env === undefined ? shared.api_key : this.secret(own.api_key_env),
+      api_key: own.api_key_env === undefined ? sharedKey : this.secret(own.api_key_env),
     };
   }
 }
