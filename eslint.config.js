@@ -53,7 +53,7 @@ export default defineConfig(
       'no-empty': 'error',
       'no-fallthrough': 'error',
       'no-irregular-whitespace': 'error',
-      'no-misleading-character-class': ['error', { allowEscape: true }],
+      'no-misleading-character-class': 'error',
       'no-self-compare': 'error',
       'no-sparse-arrays': 'error',
       'no-template-curly-in-string': 'error',

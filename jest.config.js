@@ -24,7 +24,11 @@ export default {
     {
       ...shared,
       displayName: 'database',
-      testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
+      // What takes two processes on one database can only be tried on Postgres.
+      testMatch: [
+        '<rootDir>/test/**/*.e2e-spec.ts',
+        ...(process.env.DATABASE_URL ? ['<rootDir>/test/**/*.postgres-spec.ts'] : []),
+      ],
       // Jest runs these only where a test of this project was asked for.
       globalSetup: '<rootDir>/test/support/global-setup.mjs',
       globalTeardown: '<rootDir>/test/support/global-teardown.mjs',

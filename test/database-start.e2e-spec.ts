@@ -29,7 +29,7 @@ async function empty(): Promise<TestAddress> {
 async function schemaOf(address: TestAddress): Promise<unknown[]> {
   const client = new pg.Client('databaseUrl' in address ? address.databaseUrl : address.embeddedUrl);
   await client.connect();
-  const { rows } = await client.query<unknown>(
+  const { rows } = await client.query<Record<string, unknown>>(
     `select (select array_agg(name order by id) from migrations) as ours,
             (select count(*)::int from graphile_worker.migrations) > 0 as queue,
             (select count(*)::int from pg_locks where locktype = 'advisory') as locks`,

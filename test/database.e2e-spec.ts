@@ -121,7 +121,7 @@ describe('Database', () => {
     });
 
     it('runs nothing of a transaction that is rolled back', async () => {
-      const effect = jest.fn();
+      const effect = jest.fn<() => void>();
       const failing = db.database.transaction(async () => {
         db.database.afterCommit(effect);
         throw new Error('no');
@@ -131,7 +131,7 @@ describe('Database', () => {
     });
 
     it('runs nothing where the commit itself fails', async () => {
-      const effect = jest.fn();
+      const effect = jest.fn<() => void>();
       await db.database.query(`create table deferred_check (id int unique deferrable initially deferred)`);
       try {
         const failing = db.database.transaction(async () => {
@@ -146,14 +146,14 @@ describe('Database', () => {
     });
 
     it('runs at once where no transaction runs', () => {
-      const effect = jest.fn();
+      const effect = jest.fn<() => void>();
       db.database.afterCommit(effect);
       expect(effect).toHaveBeenCalledTimes(1);
     });
 
     it('that fails is logged, and harms neither the caller nor the effects behind it', async () => {
       const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-      const behind = jest.fn();
+      const behind = jest.fn<() => void>();
       try {
         await db.database.transaction(async () => {
           db.database.afterCommit(() => Promise.reject(new Error('boom')));

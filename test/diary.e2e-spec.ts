@@ -96,7 +96,8 @@ describe('the diary', () => {
 
     it('tells contents apart that differ in case, space or composition', async () => {
       const agent = await newAgent();
-      for (const content of ['caf\u00e9', 'cafe\u0301', 'Caf\u00e9', 'caf\u00e9 ']) await remember(test.http, agent, content);
+      for (const content of ['caf\u00e9', 'cafe\u0301', 'Caf\u00e9', 'caf\u00e9 '])
+        await remember(test.http, agent, content);
       expect(await memoriesOf(test.http, agent)).toHaveLength(4);
     });
 
@@ -319,7 +320,10 @@ describe('the diary', () => {
       const [agent, other] = [await newAgent(), await newAgent()];
       const entry = await remember(test.http, other, 'A');
       const id = whose === 'nobody’s' ? randomUUID() : entry.id;
-      const answer = method === 'PATCH' ? await patch(agent, id, { content: 'B' }) : await test.http.delete(`/agents/${agent}/diary/${id}`);
+      const answer =
+        method === 'PATCH'
+          ? await patch(agent, id, { content: 'B' })
+          : await test.http.delete(`/agents/${agent}/diary/${id}`);
       expectProblem(answer as unknown as Response, 404, 'diary.not_found');
       expect(await memoriesOf(test.http, other)).toEqual([entry]);
     });
@@ -332,7 +336,9 @@ describe('the diary', () => {
       const walked: string[] = [];
       let cursor: string | null = '';
       while (cursor !== null) {
-        const { body } = await test.http.get(`/agents/${agent}/diary?limit=3${cursor && `&cursor=${cursor}`}`).expect(200);
+        const { body } = await test.http
+          .get(`/agents/${agent}/diary?limit=3${cursor && `&cursor=${cursor}`}`)
+          .expect(200);
         const page = body as { items: DiaryView[]; next_cursor: string | null; total: number };
         expect(page.total).toBe(7 + Math.ceil(walked.length / 3));
         walked.push(...page.items.map(({ content }) => content));
@@ -401,7 +407,8 @@ describe('the diary with an embedder that fails', () => {
   it('stores every row, and gives the one without a vector its own later', async () => {
     embedder.fails = ({ texts }) => (texts.some((text) => text.includes('second')) ? { status: 500 } : null);
     const written: DiaryView[] = [];
-    for (const which of ['first', 'second', 'third']) written.push(await remember(test.http, 'ann', `The ${which} one.`));
+    for (const which of ['first', 'second', 'third'])
+      written.push(await remember(test.http, 'ann', `The ${which} one.`));
     expect(written.map(({ embedded }) => embedded)).toEqual([true, false, true]);
     const found = await memoriesOf(test.http, 'ann', '?q=second');
     expect(found[0]).toMatchObject({ id: written[1]!.id, embedded: false });

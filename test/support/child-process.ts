@@ -2,22 +2,31 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
+interface TestProcessOptions {
+  args?: string[];
+  env?: Record<string, string>;
+  keepErrors?: boolean;
+}
+
 /** A Node process that runs one of our TypeScript files. */
 export class TestProcess {
   /** Lines of stdout so far. */
   readonly lines: string[] = [];
+  /** What it wrote to stderr so far, where `keepErrors` was asked for; else that is shown. */
+  errors = '';
   readonly exited: Promise<number | null>;
   private readonly child: ChildProcess;
   private readonly reader: Interface;
 
   /** @param file relative to `test/support` */
-  constructor(file: string, { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {}) {
+  constructor(file: string, { args = [], env = {}, keepErrors = false }: TestProcessOptions = {}) {
     const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
     this.child = spawn(process.execPath, ['--import', path('typescript.mjs'), path(file), ...args], {
       env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', keepErrors ? 'pipe' : 'inherit'],
     });
     if (!this.child.stdout) throw new Error('the process has no stdout');
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.errors += text));
     this.reader = createInterface({ input: this.child.stdout });
     this.reader.on('line', (line) => this.lines.push(line));
     this.exited = new Promise((resolve) => this.child.once('close', (code) => resolve(code)));

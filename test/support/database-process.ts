@@ -2,7 +2,7 @@ import { BootError } from '../../src/platform/database/boot-error.js';
 import { startDatabase, type DatabaseOptions } from '../../src/platform/database/start-database.js';
 
 // A process that opens a database: `ready`, or its refusal, on stdout. With `write` it then inserts rows and says each id
-// once it is acknowledged. Ends at SIGTERM.
+// once it is acknowledged; with `break` it breaks the embedded database. Ends at SIGTERM.
 const [options, action] = process.argv.slice(2);
 
 try {
@@ -16,6 +16,8 @@ try {
     ]);
     process.stdout.write(`${process.pid}-${id}\n`);
   }
+  // PGlite throws where Postgres wants to run a program.
+  if (action === 'break') await dataSource.query(`copy (select 1) to program 'true'`);
   if (action === 'stay') setInterval(() => undefined, 1_000);
   else await stop();
 } catch (error) {

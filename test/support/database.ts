@@ -1,3 +1,4 @@
+import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { entities } from '../../src/entities.js';
 import type { DatabaseConnection } from '../../src/platform/database/connection.js';
@@ -29,32 +30,29 @@ export function testConnection(): TestAddress {
 export async function testDatabase(): Promise<TestDatabase> {
   const address = testConnection();
   const { dataSource, connection, stop } = await startDatabase({ ...address, dataDir: 'memory://', entities });
-  await truncateAll(dataSource);
-  return {
-    address,
-    database: new Database(dataSource),
-    dataSource,
-    connection,
-    reset: () => truncateAll(dataSource),
-    close: stop,
-  };
+  const database = new Database(dataSource);
+  const reset = (): Promise<void> => truncateAll((sql) => database.query(sql));
+  await reset();
+  return { address, database, dataSource, connection, reset, close: stop };
 }
 
 /** Empties every table of the database of this Jest worker. */
 export async function resetDatabase(): Promise<void> {
-  const { dataSource, stop } = await startDatabase({ ...testConnection(), dataDir: 'memory://', entities: [] });
+  const address = testConnection();
+  const client = new pg.Client('databaseUrl' in address ? address.databaseUrl : address.embeddedUrl);
+  await client.connect();
   try {
-    await truncateAll(dataSource);
+    await truncateAll(async (sql) => (await client.query<{ name: string }>(sql)).rows);
   } finally {
-    await stop();
+    await client.end();
   }
 }
 
-async function truncateAll(dataSource: DataSource): Promise<void> {
-  const tables = await dataSource.query<{ name: string }[]>(
+async function truncateAll(query: (sql: string) => Promise<{ name: string }[]>): Promise<void> {
+  const tables = await query(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
      where (schemaname = 'public' and tablename not in ('migrations', 'typeorm_metadata'))
         or (schemaname = 'graphile_worker' and tablename in ('_private_jobs', '_private_job_queues'))`,
   );
-  await dataSource.query(`truncate ${tables.map(({ name }) => name).join(', ')}`);
+  await query(`truncate ${tables.map(({ name }) => name).join(', ')}`);
 }

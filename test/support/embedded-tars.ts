@@ -5,19 +5,20 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EmbeddedDatabase } from '../../src/platform/database/embedded-database.js';
 
+const engine = ['@electric-sql/pglite', '@electric-sql/pglite-pgvector'];
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules/.cache/agent-learning');
 const require = createRequire(import.meta.url);
 
 /** Tar of an embedded database without our schema: saves the three seconds in which one is made. */
 export function emptyTar(): Promise<string> {
-  return cached('empty', [versionOf('@electric-sql/pglite')], async () => undefined);
+  return cached('empty', engine.map(versionOf), async () => undefined);
 }
 
 /** Tar of an embedded database with the current schema. */
 export async function migratedTar(): Promise<string> {
   const empty = await emptyTar();
-  const key = [...schemaSources(), ...['@electric-sql/pglite', 'graphile-worker', 'typeorm'].map(versionOf)];
+  const key = [...schemaSources(), ...[...engine, 'graphile-worker', 'typeorm'].map(versionOf)];
   return cached(
     'migrated',
     key,

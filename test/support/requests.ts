@@ -51,7 +51,10 @@ export async function callTool(
   turn: { turn_id?: string; phase?: string } = {},
 ): Promise<ToolAnswer> {
   const call = { turn_id: randomUUID(), phase: 'plan', arguments: args, ...turn };
-  const { body } = await http.post(`/agents/${encodeURIComponent(agent)}/tools/${tool}`).send(call).expect(200);
+  const { body } = await http
+    .post(`/agents/${encodeURIComponent(agent)}/tools/${tool}`)
+    .send(call)
+    .expect(200);
   return body as ToolAnswer;
 }
 

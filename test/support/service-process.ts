@@ -38,12 +38,18 @@ export class ServiceProcess {
   }
 
   async post<Body>(path: string, body: unknown): Promise<{ status: number; body: Body }> {
+    const { status, text } = await this.postText(path, body);
+    return { status, body: JSON.parse(text) as Body };
+  }
+
+  /** The answer byte by byte. */
+  async postText(path: string, body: unknown): Promise<{ status: number; text: string }> {
     const response = await fetch(this.url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    return { status: response.status, body: (await response.json()) as Body };
+    return { status: response.status, text: await response.text() };
   }
 
   /** Walks all pages of a list. */

@@ -1,19 +1,9 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { IsOptional, IsString } from 'class-validator';
 import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
 import { Scope } from '../../platform/auth/scope.decorator.js';
-import { PageQuery, type Page } from '../../platform/http/page.js';
+import type { Page } from '../../platform/http/page.js';
 import { Agents, type AgentView } from './agents.js';
-
-export class AgentsQuery extends PageQuery {
-  @IsOptional()
-  @IsString()
-  role?: string;
-
-  @IsOptional()
-  @IsString()
-  unit?: string;
-}
+import { AgentsQuery } from './agents.dto.js';
 
 @Controller('agents')
 export class AgentsController {

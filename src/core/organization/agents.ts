@@ -85,24 +85,31 @@ export class Agents {
     const known = await this.find(orgId, agent.handle);
     if (known?.active) return known;
     const organization = await this.organizations.get(orgId);
-    if (!isHandle(agent.handle) || !organization.autoRegister || (!known && agent.role === null)) {
-      if (known) throw new ApiError(404, 'agent.not_found', 'This agent is no longer listed in its organisation.');
+    if (known && !organization.autoRegister) {
+      throw new ApiError(404, 'agent.not_found', 'This agent is no longer listed in its organisation.');
+    }
+    const role = known?.role ?? agent.role;
+    const handle = known?.handle ?? agent.handle;
+    if (role === null || !isHandle(handle) || !organization.autoRegister) {
       throw new ApiError(404, 'agent.not_found', 'There is no such agent.');
     }
     return this.database.transaction(async () => {
-      const role = known?.role ?? agent.role!;
       await this.database.query(
         `insert into roles (org_id, name, learning_enabled, llm, llm_auxiliary, max_concurrent)
          values ($1, $2, null, '[]', '[]', null) on conflict do nothing`,
         [orgId, role],
       );
-      const [row] = await this.database.query<AgentRow>(
+      // No lock on a row that is there: intake goes on to locks that others hold while they want the agent's row.
+      await this.database.query(
         `insert into agents (id, org_id, handle, role, active, credentials, created_at)
-         values ($1, $2, $3, $4, true, '{}', $5)
-         on conflict (id) do update set active = true returning *`,
-        [agentId(orgId, agent.handle), orgId, agent.handle, role, new Date()],
+         values ($1, $2, $3, $4, true, '{}', $5) on conflict do nothing`,
+        [agentId(orgId, handle), orgId, handle, role, new Date()],
       );
-      return agentOf(row!);
+      await this.database.query(`update agents set active = true where org_id = $1 and handle = $2 and not active`, [
+        orgId,
+        handle,
+      ]);
+      return (await this.find(orgId, handle))!;
     });
   }
 

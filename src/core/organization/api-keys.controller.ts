@@ -1,37 +1,13 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { Type } from 'class-transformer';
-import { ArrayNotEmpty, ArrayUnique, IsArray, IsDate, IsIn, IsOptional, IsString, Length } from 'class-validator';
 import { ApiKeyStore, type ApiKeyView } from '../../platform/auth/api-key.store.js';
-import { CurrentPrincipal, scopes, type Principal, type ScopeName } from '../../platform/auth/principal.js';
+import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
 import { Scope } from '../../platform/auth/scope.decorator.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { PageQuery, type Page } from '../../platform/http/page.js';
 import { UuidParam } from '../../platform/http/uuid-param.js';
+import { invalidRequest } from '../../platform/http/validation.pipe.js';
 import { Organizations } from './organizations.js';
-
-export class ApiKeyDraft {
-  /** For people: who uses the key. */
-  @IsString()
-  @Length(1, 200)
-  name: string;
-
-  @IsArray()
-  @ArrayNotEmpty()
-  @ArrayUnique()
-  @IsIn(scopes, { each: true })
-  scopes: ScopeName[];
-
-  @IsOptional()
-  @Type(() => Date)
-  @IsDate()
-  expires_at: Date | null = null;
-
-  /** Another organisation, made if there is none; takes ADMIN_API_KEY. */
-  @IsOptional()
-  @IsString()
-  @Length(1, 200)
-  organization: string | null = null;
-}
+import { ApiKeyDraft } from './api-keys.dto.js';
 
 @Controller('api-keys')
 @Scope('admin')
@@ -50,9 +26,13 @@ export class ApiKeysController {
     if (draft.organization !== null && !principal.root) {
       throw new ApiError(403, 'auth.scope_missing', 'Naming another organisation takes ADMIN_API_KEY.');
     }
+    const expiresAt = draft.expires_at === null ? null : new Date(draft.expires_at);
+    if (expiresAt !== null && expiresAt <= new Date()) {
+      throw invalidRequest([{ path: 'expires_at', message: 'expires_at must lie in the future' }]);
+    }
     const orgId =
       draft.organization === null ? principal.orgId : (await this.organizations.ensureNamed(draft.organization)).id;
-    return this.keys.create({ orgId, name: draft.name, scopes: draft.scopes, expiresAt: draft.expires_at });
+    return this.keys.create({ orgId, name: draft.name, scopes: draft.scopes, expiresAt });
   }
 
   @Get()

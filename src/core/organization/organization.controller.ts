@@ -11,7 +11,7 @@ export class OrganizationController {
   constructor(private readonly organizations: Organizations) {}
 
   @Get()
-  @Scope('read')
+  @Scope('admin')
   get(@CurrentPrincipal() principal: Principal): Promise<OrganizationDocument> {
     return this.organizations.document(principal.orgId);
   }

@@ -101,13 +101,8 @@ export class Organizations {
     await this.get(id);
     this.refuseForeignSecrets(id, document);
     return this.database.transaction(async () => {
-      const [taken] = await this.database.query(`select 1 from organizations where name = $1 and id <> $2`, [
-        document.name,
-        id,
-      ]);
-      if (taken) {
-        throw new ApiError(409, 'organization.name_taken', `Another organisation is named "${document.name}".`);
-      }
+      await this.lockNames();
+      await this.refuseTakenName(id, document.name);
       await this.database.query(
         `update organizations set name = $2, auto_register = $3, daily_token_budget = $4, knowledge = $5::jsonb,
            updated_at = $6 where id = $1`,
@@ -140,6 +135,7 @@ export class Organizations {
   private async seed(id: string, document: OrganizationDocument): Promise<void> {
     this.refuseForeignSecrets(id, document);
     await this.database.transaction(async () => {
+      await this.lockNames();
       const now = new Date();
       const made = await this.database.query(
         `insert into organizations (id, name, auto_register, daily_token_budget, knowledge, created_at, updated_at)
@@ -157,14 +153,35 @@ export class Organizations {
     });
   }
 
+  /** Until the end of the transaction nobody else takes a name. */
+  private async lockNames(): Promise<void> {
+    await this.database.query(`select pg_advisory_xact_lock(hashtextextended('organization names', 0))`);
+  }
+
+  /** A name is also taken by the organisation whose id was made of it, whatever that is named by now. */
+  private async refuseTakenName(id: string, name: string): Promise<void> {
+    const owner = organizationId(name);
+    const [taken] = await this.database.query(`select 1 from organizations where (name = $1 or id = $2) and id <> $3`, [
+      name,
+      owner,
+      id,
+    ]);
+    if (taken || (owner === this.homeId && id !== this.homeId)) {
+      throw new ApiError(409, 'organization.name_taken', `The name "${name}" is another organisation's.`);
+    }
+  }
+
   private async writeMembers(id: string, document: OrganizationDocument): Promise<void> {
     for (const table of ['roles', 'units', 'people']) {
       await this.database.query(`delete from ${table} where org_id = $1`, [id]);
     }
+    // A turn may register its role meanwhile; what the document says of it holds.
     await this.database.query(
       `insert into roles (org_id, name, learning_enabled, llm, llm_auxiliary, max_concurrent)
        select $1, name, learning_enabled, llm, llm_auxiliary, max_concurrent from jsonb_to_recordset($2::jsonb)
-         as role(name text, learning_enabled boolean, llm jsonb, llm_auxiliary jsonb, max_concurrent integer)`,
+         as role(name text, learning_enabled boolean, llm jsonb, llm_auxiliary jsonb, max_concurrent integer)
+       on conflict (org_id, name) do update set learning_enabled = excluded.learning_enabled, llm = excluded.llm,
+         llm_auxiliary = excluded.llm_auxiliary, max_concurrent = excluded.max_concurrent`,
       [id, JSON.stringify(document.roles)],
     );
     await this.database.query(

@@ -1,19 +1,12 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { IsOptional, IsString } from 'class-validator';
 import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
 import { Scope } from '../../platform/auth/scope.decorator.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import { PageQuery, type Page } from '../../platform/http/page.js';
+import type { Page } from '../../platform/http/page.js';
 import { UuidParam } from '../../platform/http/uuid-param.js';
 import { Agents } from '../organization/agents.js';
 import { QuarantineStore, type QuarantineView } from './quarantine.store.js';
-
-export class QuarantineQuery extends PageQuery {
-  /** Id or handle. */
-  @IsOptional()
-  @IsString()
-  agent?: string;
-}
+import { QuarantineQuery } from './quarantine.dto.js';
 
 @Controller('quarantine')
 @Scope('admin')

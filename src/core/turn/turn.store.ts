@@ -59,9 +59,15 @@ export class TurnStore {
     return row ? recordOf(row) : null;
   }
 
-  /** The done turn of the agent that has had the same trigger events. */
+  /**
+   * The done turn of the agent that has had the same trigger events. Joins the running transaction and holds the work
+   * key until that ends: else two that find nothing could both become the done one.
+   */
   async findDone(orgId: string, agentId: string, workKey: string): Promise<TurnRecord | null> {
     if (workKey === '') return null;
+    await this.database.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [
+      `turns ${orgId} ${agentId} ${workKey}`,
+    ]);
     const [row] = await this.database.query<TurnRow>(
       `select * from turns where org_id = $1 and agent_id = $2 and work_key = $3 and review_outcome = 'done'`,
       [orgId, agentId, workKey],
@@ -101,17 +107,22 @@ export class TurnStore {
     await this.writeSubjects(turn);
   }
 
-  /** Nothing happens where the turn has meanwhile been superseded by another body. */
+  /**
+   * Nothing happens, and it answers false, where the turn has meanwhile been superseded by another body, or where its
+   * reflection has ended: only `pending` opens that again.
+   */
   async setReflection(
     turn: Pick<TurnRecord, 'orgId' | 'turnId' | 'contentHash'>,
     reflection: { status: ReflectionStatus; reason: string | null },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const ended = reflection.status === 'done' || reflection.status === 'skipped' || reflection.status === 'dead';
-    await this.database.query(
+    const rows = await this.database.query(
       `update turns set reflection_status = $4, reflection_reason = $5, reflection_ended_at = $6
-       where org_id = $1 and turn_id = $2 and content_hash = $3`,
+       where org_id = $1 and turn_id = $2 and content_hash = $3
+         and ($4 = 'pending' or reflection_status not in ('done', 'skipped', 'dead')) returning turn_id`,
       [turn.orgId, turn.turnId, turn.contentHash, reflection.status, reflection.reason, ended ? new Date() : null],
     );
+    return rows.length > 0;
   }
 
   /** Forgets the bodies of turns whose reflection ended before `before`; keys and hash stay. Answers how many. */

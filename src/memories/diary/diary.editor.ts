@@ -49,7 +49,11 @@ export class DiaryEditor {
     if (ttlUntil && current.kind === 'diary_long') throw ttlProblem('a diary_long does not expire');
     if (ttlUntil && ttlUntil <= new Date()) throw ttlProblem('ttl_until must lie in the future');
     if (change.content !== undefined && change.content !== current.content) {
-      const changed = await this.screened.changeContent({ ...entry, turnId: current.turn_id }, change.content, ttlUntil);
+      const changed = await this.screened.changeContent(
+        { ...entry, turnId: current.turn_id },
+        change.content,
+        ttlUntil,
+      );
       if (!changed) throw notFound();
       if (changed.status === 'quarantined') return changed;
       return { status: 'changed', entry: viewOf(changed.row, new Date()) };
@@ -64,7 +68,8 @@ export class DiaryEditor {
 
   private endOf(draft: DiaryEntryDraft, now: Date): Date | null {
     if (draft.kind === 'diary_long') {
-      if (draft.ttl_until !== null) throw ttlProblem('a diary_long does not expire: leave ttl_until out, or write a diary_short');
+      if (draft.ttl_until !== null)
+        throw ttlProblem('a diary_long does not expire: leave ttl_until out, or write a diary_short');
       return null;
     }
     if (draft.ttl_until === null) return daysAfter(now, DEFAULT_TTL_DAYS);

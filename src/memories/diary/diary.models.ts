@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { clipText } from '../../platform/text/storable-text.js';
+import { oneLine } from '../../core/auxiliary/fence.js';
 
 export type DiaryKind = 'diary_long' | 'diary_short';
 export type DiarySource = 'persist_decider' | 'reflect_and_persist' | 'operator' | 'import';
@@ -87,10 +87,12 @@ export function ttlDaysOf(answer: unknown): number {
 
 /** True where `content` says again what one of `lines` says, as it was shown: folded in case and space, perhaps clipped. */
 export function repeatsALine(content: string, lines: readonly { content: string }[]): boolean {
-  const said = folded(content.replace(/^\s*[-*•]\s+(\(until [^)]*\)\s*)?/u, ''));
-  return lines.some((line) => said === folded(line.content) || said === folded(clipText(line.content, LINE_LIMIT)));
+  const said = folded(content);
+  return lines.some((line) => said === folded(line.content) || said === folded(oneLine(line.content, LINE_LIMIT)));
 }
 
+/** Without the bullet and the end that a digest puts before a memory. */
 function folded(text: string): string {
-  return text.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
+  const bare = text.replace(/^\s*(?:[-*•]\s+)?(?:\(until [^)]*\)\s*)?/u, '');
+  return bare.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }

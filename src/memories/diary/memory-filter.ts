@@ -108,7 +108,9 @@ export function readSelection(answer: readonly unknown[], candidates: number): {
 function promptOf(request: FilterRequest): string {
   const senders = mergeBySender(request.interactions).map(describe);
   return [
-    ...(request.hint === null ? [] : [`What the agent has found out since:\n${fence('hint', clipText(request.hint, HINT_LIMIT))}`]),
+    ...(request.hint === null
+      ? []
+      : [`What the agent has found out since:\n${fence('hint', clipText(request.hint, HINT_LIMIT))}`]),
     ...senders.map((sender) => `Current sender: ${sender}`),
     ...(request.salientText === '' ? [] : [`Task:\n${fence('task', clipText(request.salientText, TASK_LIMIT))}`]),
     `Memories:\n${numbered(request.candidates.map((memory) => memory.content))}`,

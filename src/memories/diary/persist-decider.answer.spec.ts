@@ -15,12 +15,19 @@ describe('the answer of the PersistDecider', () => {
     expect(persistDeciderAnswer.safeParse(answer).success).toBe(true);
   });
 
-  it.each([[{ kind: 'MEDIUM', content: 'x' }], [{ kind: 'LONG', content: 7 }], [{ kind: 3 }]])('refuses %j', (answer) => {
-    expect(persistDeciderAnswer.safeParse(answer).success).toBe(false);
-  });
+  it.each([[{ kind: 'MEDIUM', content: 'x' }], [{ kind: 'LONG', content: 7 }], [{ kind: 3 }]])(
+    'refuses %j',
+    (answer) => {
+      expect(persistDeciderAnswer.safeParse(answer).success).toBe(false);
+    },
+  );
 
   it('takes superseded numbers for known memories only, each once', () => {
-    const answer = persistDeciderAnswer.parse({ kind: 'LONG', content: 'x', supersedes: [2, '2', 0, 3, 1.5, null, 'x'] });
+    const answer = persistDeciderAnswer.parse({
+      kind: 'LONG',
+      content: 'x',
+      supersedes: [2, '2', 0, 3, 1.5, null, 'x'],
+    });
     expect(supersededOf(answer, [{ id: 'a' }, { id: 'b' }])).toEqual(['b']);
   });
 });

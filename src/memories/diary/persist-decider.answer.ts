@@ -16,7 +16,10 @@ export const persistDeciderFormat = z.object({
 /** What is understood: a number in words or quotes does not spoil an answer whose meaning is plain. */
 export const persistDeciderAnswer = z.object({
   kind: z
-    .preprocess((kind) => (typeof kind === 'string' ? kind.trim().toUpperCase() || null : kind), z.enum(kinds).nullable())
+    .preprocess(
+      (kind) => (typeof kind === 'string' ? kind.trim().toUpperCase() || null : kind),
+      z.enum(kinds).nullable(),
+    )
     .optional(),
   content: z.string().nullish(),
   ttl_days: z.unknown().optional(),

@@ -6,7 +6,7 @@ import { NO_MATCH_HINT, renderDigest, THIN_TRIGGER_HINT } from './memory-digest.
 import { MemoryFilter } from './memory-filter.js';
 
 /** Candidates that the filter judges: at most 100 (mission, "Hybrid candidate selection"). */
-export const CANDIDATES: PoolLimits = { vector: 50, lexical: 50, recency: 50, total: 100 };
+export const CANDIDATES: PoolLimits = { vector: 50, lexical: 70, recency: 30, total: 100 };
 
 /** `## Personal memory`: what the agent wrote down and what bears on this turn. */
 @Injectable()

@@ -26,7 +26,8 @@ const schema = z.object({
 export class ReflectAndPersistTool implements AgentTool {
   readonly definition = toolDefinition({
     name: 'reflect_and_persist',
-    description: 'Use when you learn a preference or fact that later turns should know: state it as a fact, not as an instruction.',
+    description:
+      'Use when you learn a preference or fact that later turns should know: state it as a fact, not as an instruction.',
     arguments: schema,
   });
   readonly phases = ['plan'] as const;

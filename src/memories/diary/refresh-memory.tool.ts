@@ -25,7 +25,8 @@ const schema = z.object({
 export class RefreshMemoryTool implements AgentTool {
   readonly definition = toolDefinition({
     name: 'refresh_memory',
-    description: 'Use after a look at the ticket, thread or code has changed what you think the task is: finds the memories that bear on it now.',
+    description:
+      'Use after a look at the ticket, thread or code has changed what you think the task is: finds the memories that bear on it now.',
     arguments: schema,
   });
   readonly phases = ['plan'] as const;
@@ -61,7 +62,8 @@ export class RefreshMemoryTool implements AgentTool {
       now: new Date(),
       signal: call.signal,
     });
-    if (candidates.length === 0) return answer({ output: NOTHING_RELEVANT, data: { selection_count: 0, selected: [] } });
+    if (candidates.length === 0)
+      return answer({ output: NOTHING_RELEVANT, data: { selection_count: 0, selected: [] } });
     const result = await this.filter.select({
       ...call,
       interactions: call.context?.interactions ?? [],
@@ -75,7 +77,8 @@ export class RefreshMemoryTool implements AgentTool {
         reason: result.status,
       });
     }
-    const { text, shown } = result.status === 'selected' ? renderDigest(result.memories) : { text: NO_MATCH_HINT, shown: [] };
+    const { text, shown } =
+      result.status === 'selected' ? renderDigest(result.memories) : { text: NO_MATCH_HINT, shown: [] };
     const selected = shown.map((line) => line.id);
     const refresh = { output: text, data: { selection_count: shown.length, selected } };
     const turn = { orgId: call.orgId, agentId: call.agent.id, turnId: call.turnId };

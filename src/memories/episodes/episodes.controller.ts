@@ -1,31 +1,15 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { IsIn, IsOptional, IsString } from 'class-validator';
 import { Agents } from '../../core/organization/agents.js';
 import { searchTokens } from '../../core/retrieval/tokens.js';
-import type { ReviewOutcome } from '../../core/turn/turn.models.js';
 import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
 import { Scope } from '../../platform/auth/scope.decorator.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import { PageQuery, type Page } from '../../platform/http/page.js';
+import type { Page } from '../../platform/http/page.js';
 import { UuidParam } from '../../platform/http/uuid-param.js';
 import { EpisodeRecall } from './episode-recall.js';
 import { EpisodeStore } from './episode.store.js';
 import type { EpisodeView } from './episode.view.js';
-
-export class EpisodesQuery extends PageQuery {
-  @IsOptional()
-  @IsIn(['raw', 'compacted'])
-  kind?: 'raw' | 'compacted';
-
-  @IsOptional()
-  @IsIn(['done', 'failed', 'self_iterate'])
-  outcome?: ReviewOutcome;
-
-  /** Searches instead of listing: best first, at most `limit`, no cursor. */
-  @IsOptional()
-  @IsString()
-  q?: string;
-}
+import { EpisodesQuery } from './episodes.dto.js';
 
 @Controller('agents/:id/episodes')
 @Scope('read')

@@ -18,6 +18,8 @@ const OPTIONS = Symbol('database options');
 const STARTED = Symbol('started database');
 
 export interface DatabaseAsyncOptions<Dependencies extends unknown[]> {
+  /** Modules that export what is injected, where they are not global. */
+  imports?: DynamicModule['imports'];
   inject: (InjectionToken | OptionalFactoryDependency)[];
   useFactory: (...dependencies: Dependencies) => DatabaseOptions | Promise<DatabaseOptions>;
 }
@@ -41,7 +43,10 @@ export class DatabaseModule {
   }
 
   static forRootAsync<Dependencies extends unknown[]>(options: DatabaseAsyncOptions<Dependencies>): DynamicModule {
-    return this.with({ provide: OPTIONS, inject: options.inject, useFactory: options.useFactory });
+    return {
+      ...this.with({ provide: OPTIONS, inject: options.inject, useFactory: options.useFactory }),
+      imports: options.imports ?? [],
+    };
   }
 
   private static with(options: Provider): DynamicModule {

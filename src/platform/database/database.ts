@@ -2,6 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, EntityManager } from 'typeorm';
 
+const TRANSACTION_ATTEMPTS = 3;
+const DEADLOCK_DETECTED = '40P01';
+
 interface RunningTransaction {
   manager: EntityManager | undefined;
   afterCommit: (() => void | Promise<void>)[];
@@ -48,9 +51,23 @@ export class Database {
     return result as Row[];
   }
 
-  /** Runs `work` in a transaction; joins the one that already runs. Rolls back if it throws. */
+  /**
+   * Runs `work` in a transaction; joins the one that already runs. Rolls back if it throws. `work` is run again where Postgres
+   * ended the transaction to resolve a deadlock, so what it changes outside of the database must bear a repetition.
+   */
   async transaction<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.inTransaction) return work();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.runTransaction(work);
+      } catch (error) {
+        if (attempt === TRANSACTION_ATTEMPTS || sqlState(error) !== DEADLOCK_DETECTED) throw error;
+        this.log.warn(`a deadlock ended a transaction; attempt ${attempt} of ${TRANSACTION_ATTEMPTS}`);
+      }
+    }
+  }
+
+  private async runTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
     const context: RunningTransaction = { manager: undefined, afterCommit: [] };
     const result = await this.running.run(context, () =>
       this.dataSource.transaction((manager) => {
@@ -87,4 +104,8 @@ export class Database {
       this.log.warn(`an effect failed: ${String(error)}`);
     }
   }
+}
+
+function sqlState(error: unknown): unknown {
+  return (error as { driverError?: { code?: unknown } } | null)?.driverError?.code;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,9 +54,10 @@ export class EmbeddedDatabase {
   static async start(options: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
     const directory = options.dataDir === 'memory://' ? undefined : prepareDirectory(options.dataDir);
     const release = directory ? await lockDirectory(directory) : async (): Promise<void> => undefined;
-    const socketDirectory = mkdtempSync(join(tmpdir(), 'agent-learning-'));
+    const socketDirectory = makeSocketDirectory(directory);
     const worker = new Worker(new URL('./pglite-worker.mjs', import.meta.url), {
       name: 'embedded-database',
+      execArgv: [],
       // Postgres' own limit of depth does not see the stack of WebAssembly: with the usual 4 MB, JSON 200,000 deep broke it.
       resourceLimits: { stackSizeMb: 64 },
       workerData: {
@@ -70,10 +72,13 @@ export class EmbeddedDatabase {
       await database.ready();
     } catch (error) {
       await database.cleanUp();
-      const place = directory ? `in ${directory}` : 'in memory';
-      throw new BootError(`the embedded database ${place} did not start: ${(error as Error).message}`, {
-        cause: error,
-      });
+      const reason = (error as Error).message;
+      throw new BootError(
+        directory
+          ? `the embedded database in ${directory} did not start (${reason}): restore it from a backup or name another DATA_DIR`
+          : `an embedded database in memory did not start (${reason})`,
+        { cause: error },
+      );
     }
     return database;
   }
@@ -101,7 +106,10 @@ export class EmbeddedDatabase {
     await this.cleanUp();
   }
 
+  private readonly removeSocket = (): void => rmSync(this.socketDirectory, { recursive: true, force: true });
+
   private ready(): Promise<void> {
+    process.once('exit', this.removeSocket);
     return new Promise((resolve, reject) => {
       this.waiting.set(this.lastId, { resolve, reject });
       this.worker.on('message', (message: WorkerMessage) => this.receive(message));
@@ -141,7 +149,8 @@ export class EmbeddedDatabase {
   private async cleanUp(): Promise<void> {
     this.stopping = true;
     await this.worker.terminate();
-    rmSync(this.socketDirectory, { recursive: true, force: true });
+    process.off('exit', this.removeSocket);
+    this.removeSocket();
     await this.release();
   }
 }
@@ -156,5 +165,23 @@ function prepareDirectory(dataDir: string): string {
     throw new BootError(`DATA_DIR ${dataDir} cannot be used (${code}): name a directory that this user may write to`, {
       cause: error,
     });
+  }
+}
+
+/**
+ * A directory that only this user may enter, in the temporary one: paths of sockets must be short. That of a locked data
+ * directory always has the same name, so that a process that is killed leaves no more than one behind.
+ */
+function makeSocketDirectory(directory: string | undefined): string {
+  const prefix = join(tmpdir(), 'agent-learning-');
+  if (!directory) return mkdtempSync(prefix);
+  const path = prefix + createHash('sha256').update(directory).digest('hex').slice(0, 16);
+  try {
+    rmSync(path, { recursive: true, force: true });
+    mkdirSync(path, { mode: 0o700 });
+    return path;
+  } catch {
+    // another user's
+    return mkdtempSync(prefix);
   }
 }

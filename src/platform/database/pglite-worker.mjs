@@ -18,7 +18,18 @@ function onFatal(error) {
 
 async function open(dataDir) {
   const loadDataDir = tar && !(dataDir && existsSync(dataDir)) ? new Blob([await readFile(tar)]) : undefined;
-  return PGlite.create({ dataDir, loadDataDir, extensions: { vector } });
+  let reason;
+  const onStderr = (text) => {
+    const [, said] = /(?:FATAL|PANIC): +(.*)/.exec(text) ?? [];
+    reason ??= said;
+    return true;
+  };
+  try {
+    return await PGlite.create({ dataDir, loadDataDir, extensions: { vector }, onStderr });
+  } catch (error) {
+    // PGlite's own message does not say why Postgres ended.
+    throw reason ? new Error(reason, { cause: error }) : error;
+  }
 }
 
 /** A cluster is built beside its place and moved there whole, so that a start that is killed leaves no half of one. */

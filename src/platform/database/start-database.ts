@@ -25,7 +25,7 @@ export interface DatabaseOptions {
 export interface StartedDatabase {
   connection: DatabaseConnection;
   dataSource: DataSource;
-  /** Ends the DataSource, then the embedded database. */
+  /** Ends the DataSource, then the embedded database. May be called again. */
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,8 @@ export interface StartedDatabase {
  */
 export async function startDatabase(options: DatabaseOptions): Promise<StartedDatabase> {
   if (options.databaseUrl) return open(options, 'postgres', poolConfigOf(options.databaseUrl));
-  if (options.embeddedUrl) return open(options, 'embedded', poolConfigOf(options.embeddedUrl));
+  // No limit of time: a connection waits there while another one holds a transaction.
+  if (options.embeddedUrl) return open(options, 'embedded', { connectionString: options.embeddedUrl });
   const embedded = await EmbeddedDatabase.start({
     dataDir: options.dataDir,
     tar: options.embeddedTar,
@@ -68,7 +69,7 @@ async function open(
     await dataSource.initialize();
     await migrate(dataSource, poolConfig);
     const connection = new DatabaseConnection(mode, poolConfig, version, await hasHypertable(dataSource));
-    return { connection, dataSource, stop: () => dataSource.destroy() };
+    return { connection, dataSource, stop: async () => (dataSource.isInitialized ? dataSource.destroy() : undefined) };
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();
     throw bootErrorOf(error, poolConfig) ?? error;

@@ -35,7 +35,8 @@ export function decodeCursor(
   isId: (id: string) => boolean = isUuid,
 ): { at: Date; id: string } | null {
   if (cursor === undefined) return null;
-  const match = /^(-?\d{1,15})_([0-9a-z-]{1,64})$/i.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
+  // Fourteen digits end in the year 5138; a time that Postgres does not know must not reach it.
+  const match = /^(\d{1,14})_([0-9a-z-]{1,64})$/i.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
   if (!match || !isId(match[2]!)) {
     throw new ApiError(422, 'request.invalid', 'The request is not valid.', [
       { path: 'cursor', message: 'cursor must be the next_cursor of a page of this list' },

@@ -121,8 +121,8 @@ export class Intake {
       return this.afterLostRace(record, hash);
     }
     await this.episodes.insert(this.episodeOf(record, agent, prepared));
-    await this.agents.touch(agent.id, record.endedAt);
     if (reflect) await this.reflections.enqueue({ orgId, agentId: agent.id, turnId: turn.turn_id });
+    await this.agents.touch(agent.id, record.endedAt);
     this.announce(record, agent, prepared.taskSummary);
     return receipt(record, stored ? 'superseded' : 'accepted');
   }

@@ -53,7 +53,11 @@ export class ReflectEngine {
     }, SLOT_RENEWAL_SECONDS * 1000);
     try {
       await this.turns.setReflection(turn, { status: 'running', reason: null });
-      return await this.conclude(turn, agent, await this.pass.run({ turn, body: turn.body, agent, role: verdict.role, signal }));
+      return await this.conclude(
+        turn,
+        agent,
+        await this.pass.run({ turn, body: turn.body, agent, role: verdict.role, signal }),
+      );
     } finally {
       clearInterval(renewal);
       await this.slots.release(orgId, slot.slot_id);
@@ -81,7 +85,7 @@ export class ReflectEngine {
     agent: Agent,
     end: { status: 'done' | 'skipped' | 'dead'; reason: string | null; workersRun: number },
   ): Promise<JobOutcome> {
-    await this.turns.setReflection(turn, { status: end.status, reason: end.reason });
+    if (!(await this.turns.setReflection(turn, { status: end.status, reason: end.reason }))) return { status: 'done' };
     this.events.publish('reflection.completed', {
       org_id: turn.orgId,
       agent_id: agent.id,

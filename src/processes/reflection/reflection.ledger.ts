@@ -13,7 +13,7 @@ export interface WorkerView {
   error: string | null;
 }
 
-interface LedgerKey {
+export interface LedgerKey {
   orgId: string;
   turnId: string;
   worker: string;
@@ -42,8 +42,27 @@ export class ReflectionLedger {
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
        on conflict (org_id, turn_id, worker, part) do update set status = excluded.status, reason = excluded.reason,
          attempts = excluded.attempts, error = excluded.error, updated_at = excluded.updated_at`,
-      [key.orgId, key.turnId, key.worker, key.part, entry.status, entry.reason, entry.attempts, entry.error, new Date()],
+      [
+        key.orgId,
+        key.turnId,
+        key.worker,
+        key.part,
+        entry.status,
+        entry.reason,
+        entry.attempts,
+        entry.error,
+        new Date(),
+      ],
     );
+  }
+
+  async hasEnded(key: LedgerKey): Promise<boolean> {
+    const rows = await this.database.query(
+      `select 1 from reflection_runs
+       where org_id = $1 and turn_id = $2 and worker = $3 and part = $4 and status <> 'pending'`,
+      [key.orgId, key.turnId, key.worker, key.part],
+    );
+    return rows.length > 0;
   }
 
   async remove(key: LedgerKey): Promise<void> {
@@ -63,9 +82,9 @@ export class ReflectionLedger {
 
   /** For an operator's retry: the dead are asked again, with all their attempts. */
   async reviveDead(orgId: string, turnId: string): Promise<void> {
-    await this.database.query(
-      `delete from reflection_runs where org_id = $1 and turn_id = $2 and status = 'dead'`,
-      [orgId, turnId],
-    );
+    await this.database.query(`delete from reflection_runs where org_id = $1 and turn_id = $2 and status = 'dead'`, [
+      orgId,
+      turnId,
+    ]);
   }
 }

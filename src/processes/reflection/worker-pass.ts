@@ -5,7 +5,7 @@ import { TurnStore } from '../../core/turn/turn.store.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
 import { ReflectionInputs, type Pass } from './reflection-inputs.js';
-import { ReflectionLedger, type WorkerView } from './reflection.ledger.js';
+import { ReflectionLedger, type LedgerKey, type WorkerStatus, type WorkerView } from './reflection.ledger.js';
 import { ReflectionWorkers } from './reflection-workers.js';
 
 /** How one pass over the workers went. */
@@ -15,8 +15,8 @@ export type PassResult =
   | { status: 'dead'; reason: string; error: string; workersRun: number }
   | { status: 'superseded' };
 
-/** A fault of one part: dead, or to be tried again at `retryAt`. */
-type Fault = { dead: true; error: string } | { dead: false; retryAt: Date };
+/** Ends of a part that was run to its end. */
+const RUN: ReadonlySet<WorkerStatus> = new Set(['done', 'noop', 'failed']);
 
 class Superseded extends Error {}
 
@@ -35,82 +35,82 @@ export class WorkerPass {
   ) {}
 
   async run(pass: Pass): Promise<PassResult> {
+    const { orgId, turnId } = pass.turn;
     const input = await this.inputs.of(pass);
-    const rows = await this.ledger.workers(pass.turn.orgId, pass.turn.turnId);
-    const faults: Fault[] = [];
-    let workersRun = 0;
+    const rows = await this.ledger.workers(orgId, turnId);
+    const retries: Date[] = [];
     try {
       for (const worker of this.workers.inOrder) {
         const own = rows.filter((row) => row.worker === worker.name);
-        if (own.some((row) => row.part === '' && row.status === 'skipped')) continue;
-        const result = await this.runWorker(pass, input, worker, own);
-        faults.push(...result.faults);
-        workersRun += result.ran;
+        retries.push(...(await this.runWorker(pass, input, worker, own)));
       }
     } catch (error) {
       if (error instanceof Superseded) return { status: 'superseded' };
       throw error;
     }
-    const retries = faults.flatMap((fault) => (fault.dead ? [] : [fault.retryAt.getTime()]));
-    if (retries.length > 0) return { status: 'retry', at: new Date(Math.min(...retries)) };
-    const dead = (await this.ledger.workers(pass.turn.orgId, pass.turn.turnId)).find((row) => row.status === 'dead');
+    if (retries.length > 0) return { status: 'retry', at: new Date(Math.min(...retries.map(Number))) };
+    const ends = await this.ledger.workers(orgId, turnId);
+    const workersRun = ends.filter(({ status }) => RUN.has(status)).length;
+    const dead = ends.find((row) => row.status === 'dead');
     if (dead) {
-      return { status: 'dead', reason: dead.reason ?? 'worker_dead', error: `${dead.worker}: ${dead.error ?? ''}`, workersRun };
+      return {
+        status: 'dead',
+        reason: dead.reason ?? 'worker_dead',
+        error: `${dead.worker}: ${dead.error ?? ''}`,
+        workersRun,
+      };
     }
     return { status: 'done', workersRun };
   }
 
+  /** Runs the parts that have not ended; answers when those that failed want to be tried again. */
   private async runWorker(
     pass: Pass,
     input: ReflectionInput,
     worker: ReflectionWorker,
     rows: readonly WorkerView[],
-  ): Promise<{ faults: Fault[]; ran: number }> {
-    const faults: Fault[] = [];
-    let ran = 0;
-    const guarded = async (part: string, attempts: number, work: () => Promise<void>): Promise<void> => {
+  ): Promise<Date[]> {
+    if (rows.some((row) => row.part === '' && row.status !== 'pending')) return [];
+    const retries: Date[] = [];
+    const guarded = async (part: string, work: (attempts: number) => Promise<void>): Promise<void> => {
+      const attempts = rows.find((row) => row.part === part)?.attempts ?? 0;
       try {
-        await work();
+        await work(attempts);
       } catch (error) {
         if (error instanceof Superseded || pass.signal.aborted) throw error;
-        faults.push(await this.fault({ pass, input, worker, part, attempts, error }));
+        const retryAt = await this.fault({ pass, input, worker, part, attempts, error });
+        if (retryAt) retries.push(retryAt);
       }
     };
-    const attemptsOf = (part: string): number => rows.find((row) => row.part === part)?.attempts ?? 0;
     let parts: readonly string[] = [];
-    await guarded('', attemptsOf(''), async () => {
-      const reason = await worker.skipReason(input);
-      if (reason === null) parts = worker.parts?.(input) ?? [''];
-      else await this.end({ pass, input, worker, part: '', attempts: 0, end: 'skipped', reason, error: null });
+    await guarded('', async () => {
+      // What has begun is carried through, whatever the check would say by now.
+      const begun = rows.some((row) => row.part !== '');
+      const reason = begun ? null : await worker.skipReason(input);
+      if (reason !== null) {
+        await this.end({ pass, input, worker, part: '', attempts: 0, end: 'skipped', reason, error: null });
+        return;
+      }
+      parts = worker.parts?.(input) ?? [''];
       // Left by a skip check that failed before; the parts speak for the worker now.
-      if (!parts.includes('') && reason === null && rows.some((row) => row.part === '')) {
+      if (!parts.includes('') && rows.some((row) => row.part === '')) {
         await this.ledger.remove({ orgId: pass.turn.orgId, turnId: pass.turn.turnId, worker: worker.name, part: '' });
       }
     });
     for (const part of parts) {
       const row = rows.find((candidate) => candidate.part === part);
       if (row && row.status !== 'pending') continue;
-      const attempts = attemptsOf(part);
-      await guarded(part, attempts, async () => {
+      await guarded(part, async (before) => {
         const result = await worker.run(input, part);
-        await this.end({
-          pass,
-          input,
-          worker,
-          part,
-          attempts: attempts + 1,
-          end: result.outcome,
-          reason: result.reason ?? null,
-          error: null,
-          result,
-        });
-        ran += 1;
+        const attempts = before + 1;
+        const [end, reason] = [result.outcome, result.reason ?? null];
+        await this.end({ pass, input, worker, part, attempts, end, reason, error: null, result });
       });
     }
-    return { faults, ran };
+    return retries;
   }
 
-  /** What a part wrote and its ledger row commit together; nothing is written for a body that was superseded. */
+  /** What a part wrote and its ledger row commit together. */
   private async end(last: {
     pass: Pass;
     input: ReflectionInput;
@@ -123,19 +123,15 @@ export class WorkerPass {
     result?: WorkerResult;
   }): Promise<void> {
     const { pass, input, worker, part } = last;
-    const { orgId, turnId, contentHash } = pass.turn;
-    await this.database.transaction(async () => {
-      const current = await this.turns.find(orgId, turnId, { lock: true });
-      if (current?.contentHash !== contentHash) throw new Superseded();
+    await this.whileOpen(pass, worker.name, part, async (key) => {
       await last.result?.apply?.();
       await worker.settle?.(input, part, last.end);
-      await this.ledger.write(
-        { orgId, turnId, worker: worker.name, part },
-        { status: last.end, reason: last.reason, attempts: last.attempts, error: last.error },
-      );
+      const { reason, attempts, error } = last;
+      await this.ledger.write(key, { status: last.end, reason, attempts, error });
     });
   }
 
+  /** Answers when to try again; null where the part is dead now. */
   private async fault(failed: {
     pass: Pass;
     input: ReflectionInput;
@@ -143,11 +139,10 @@ export class WorkerPass {
     part: string;
     attempts: number;
     error: unknown;
-  }): Promise<Fault> {
+  }): Promise<Date | null> {
     const { pass, worker, part, error } = failed;
-    const { orgId, turnId } = pass.turn;
     const message = error instanceof Error ? error.message : String(error);
-    this.log.warn(`${worker.name} failed for turn ${turnId} of agent ${pass.agent.handle}: ${message}`);
+    this.log.warn(`${worker.name} failed for turn ${pass.turn.turnId} of agent ${pass.agent.handle}: ${message}`);
     const unavailable = error instanceof AuxiliaryUnavailable ? error : null;
     // An open breaker sent nothing, so nothing was tried.
     const attempts = failed.attempts + (unavailable?.fault === 'open' ? 0 : 1);
@@ -155,14 +150,30 @@ export class WorkerPass {
     if (unavailable?.fault === 'refused' || attempts >= most) {
       const reason = unavailable?.fault === 'refused' ? 'refused' : 'attempts_exhausted';
       await this.end({ ...failed, attempts, end: 'dead', reason, error: message });
-      return { dead: true, error: message };
+      return null;
     }
-    const backoff = new Date(Date.now() + base * 4 ** (attempts - 1) * 1000);
-    const retryAt = unavailable?.retryAt ?? backoff;
-    await this.ledger.write(
-      { orgId, turnId, worker: worker.name, part },
-      { status: 'pending', reason: 'backoff', attempts, error: message },
+    await this.whileOpen(pass, worker.name, part, (key) =>
+      this.ledger.write(key, { status: 'pending', reason: 'backoff', attempts, error: message }),
     );
-    return { dead: false, retryAt };
+    return unavailable?.retryAt ?? new Date(Date.now() + base * 2 ** Math.max(0, attempts - 1) * 1000);
+  }
+
+  /**
+   * Writes in one transaction that holds the turn: nothing for a body that was superseded or erased, and nothing for a
+   * part that has ended meanwhile, as it does where the job is delivered to two processes.
+   */
+  private async whileOpen(
+    pass: Pass,
+    worker: string,
+    part: string,
+    write: (key: LedgerKey) => Promise<void>,
+  ): Promise<void> {
+    const { orgId, turnId, contentHash } = pass.turn;
+    const key = { orgId, turnId, worker, part };
+    await this.database.transaction(async () => {
+      const current = await this.turns.find(orgId, turnId, { lock: true });
+      if (current?.contentHash !== contentHash) throw new Superseded();
+      if (!(await this.ledger.hasEnded(key))) await write(key);
+    });
   }
 }

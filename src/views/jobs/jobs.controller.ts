@@ -1,25 +1,13 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
 import { Agents } from '../../core/organization/agents.js';
 import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
 import { Scope } from '../../platform/auth/scope.decorator.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import { PageQuery } from '../../platform/http/page.js';
 import { invalidRequest } from '../../platform/http/validation.pipe.js';
-import { JOB_STATUSES, type JobStatus, type JobView } from '../../platform/jobs/job.models.js';
+import type { JobView } from '../../platform/jobs/job.models.js';
 import type { JobPage } from '../../platform/jobs/job.reader.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
-
-export class JobsQuery extends PageQuery {
-  @IsOptional()
-  @IsString()
-  @MaxLength(100)
-  task?: string;
-
-  @IsOptional()
-  @IsIn(JOB_STATUSES)
-  status?: JobStatus;
-}
+import { JobsQuery } from './jobs.dto.js';
 
 @Controller('jobs')
 @Scope('admin')
