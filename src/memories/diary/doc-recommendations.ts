@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { QuarantineStore } from '../../core/screening/quarantine.store.js';
+import { QuarantinedWrites } from '../../core/screening/quarantined-writes.js';
+import { Screening } from '../../core/screening/screening.js';
+import type { HeldWrite, QuarantinedWrite } from '../../core/turn/extension-points.js';
 import { Database } from '../../platform/database/database.js';
 import { decodeCursor, pageOf, type Page, type PageRequest } from '../../platform/http/page.js';
 
@@ -16,6 +20,15 @@ export interface DocRecommendation {
   created_at: string;
 }
 
+export interface RecommendationDraft {
+  orgId: string;
+  agentId: string;
+  turnId: string;
+  content: string;
+  targetHint: string | null;
+  rationale: string | null;
+}
+
 interface RecommendationRow extends Omit<DocRecommendation, 'created_at'> {
   created_at: Date;
 }
@@ -24,33 +37,34 @@ const COLUMNS = 'id, content, target_hint, rationale, turn_id, status, created_a
 
 /** The DOC tier: what the whole team should be able to read, for people to act on. It never becomes a memory by itself. */
 @Injectable()
-export class DocRecommendations {
-  constructor(private readonly database: Database) {}
+export class DocRecommendations implements QuarantinedWrite, OnModuleInit {
+  readonly kind = 'doc_recommendation';
 
-  async add(recommendation: {
-    orgId: string;
-    agentId: string;
-    turnId: string;
-    content: string;
-    targetHint: string | null;
-    rationale: string | null;
-  }): Promise<void> {
-    await this.database.query(
-      `insert into doc_recommendations (id, org_id, agent_id, content, target_hint, rationale, turn_id, source_turn_ids,
-         status, created_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, 'open', $9)`,
-      [
-        randomUUID(),
-        recommendation.orgId,
-        recommendation.agentId,
-        recommendation.content,
-        recommendation.targetHint,
-        recommendation.rationale,
-        recommendation.turnId,
-        JSON.stringify([recommendation.turnId]),
-        new Date(),
-      ],
-    );
+  constructor(
+    private readonly database: Database,
+    private readonly screening: Screening,
+    private readonly quarantine: QuarantineStore,
+    private readonly held: QuarantinedWrites,
+  ) {}
+
+  onModuleInit(): void {
+    this.held.register(this);
+  }
+
+  /** Files a recommendation, or holds it where it is flagged; joins the running transaction. */
+  async propose(draft: RecommendationDraft): Promise<'filed' | 'quarantined'> {
+    const { orgId, agentId, turnId, content, targetHint, rationale } = draft;
+    const verdict = this.screening.check(content, targetHint ?? '', rationale ?? '');
+    if (!verdict.flagged) {
+      await this.add(draft);
+      return 'filed';
+    }
+    await this.quarantine.hold({ orgId, agentId, turnId, kind: this.kind, reason: verdict.reason, content, payload: draft });
+    return 'quarantined';
+  }
+
+  async apply({ payload }: HeldWrite): Promise<void> {
+    await this.add(payload as RecommendationDraft);
   }
 
   /** Newest first. */
@@ -90,6 +104,25 @@ export class DocRecommendations {
       [recommendation.orgId, recommendation.agentId, recommendation.id, status],
     );
     return row ? viewOf(row) : null;
+  }
+
+  private async add(recommendation: RecommendationDraft): Promise<void> {
+    await this.database.query(
+      `insert into doc_recommendations (id, org_id, agent_id, content, target_hint, rationale, turn_id, source_turn_ids,
+         status, created_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, 'open', $9)`,
+      [
+        randomUUID(),
+        recommendation.orgId,
+        recommendation.agentId,
+        recommendation.content,
+        recommendation.targetHint,
+        recommendation.rationale,
+        recommendation.turnId,
+        JSON.stringify([recommendation.turnId]),
+        new Date(),
+      ],
+    );
   }
 }
 

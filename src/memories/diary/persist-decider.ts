@@ -99,7 +99,7 @@ export class PersistDecider implements ReflectionWorker {
     return {
       outcome: 'done',
       apply: async () => {
-        await this.recommendations.add({
+        await this.recommendations.propose({
           orgId,
           agentId: agent.id,
           turnId: turn.turn_id,

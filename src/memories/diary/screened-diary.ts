@@ -3,6 +3,7 @@ import { QuarantineStore } from '../../core/screening/quarantine.store.js';
 import { QuarantinedWrites } from '../../core/screening/quarantined-writes.js';
 import { Screening } from '../../core/screening/screening.js';
 import type { HeldWrite, QuarantinedWrite } from '../../core/turn/extension-points.js';
+import { EmbedMissingJob } from '../../platform/embeddings/embed-missing.job.js';
 import { Embeddings } from '../../platform/embeddings/embeddings.js';
 import { AgentDiary, type DiaryDraft, type DiaryWrite, type PreparedDraft } from './agent-diary.js';
 import type { DiaryRow } from './diary.models.js';
@@ -42,6 +43,7 @@ export class ScreenedDiary implements QuarantinedWrite, OnModuleInit {
     private readonly quarantine: QuarantineStore,
     private readonly held: QuarantinedWrites,
     private readonly embeddings: Embeddings,
+    private readonly embedMissing: EmbedMissingJob,
   ) {}
 
   onModuleInit(): void {
@@ -94,6 +96,7 @@ export class ScreenedDiary implements QuarantinedWrite, OnModuleInit {
         { content: payload.content, ttlUntil: ttlUntil(payload.ttlUntil), embedding: null },
       );
     }
+    await this.embedMissing.request();
   }
 
   private async hold(

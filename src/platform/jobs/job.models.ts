@@ -104,9 +104,9 @@ export class JobTimings {
   /** How long running jobs may take to end at a shutdown before they are given back. */
   grace = 10_000;
   /** How often a process says that it lives and looks for those that do not. */
-  heartbeat = 10_000;
+  heartbeat = 5_000;
   /** Silence after which a process counts as dead and its jobs are given to others. */
-  stale = 30_000;
+  stale = 20_000;
   /** Pause before workers that broke are started anew. */
   restart = 2_000;
 }
