@@ -1,6 +1,7 @@
 import { swcOptions } from './test/support/swc-options.mjs';
 
 const shared = {
+  roots: ['<rootDir>/src', '<rootDir>/test', '<rootDir>/examples', '<rootDir>/migrations'],
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', swcOptions] },
