@@ -43,7 +43,9 @@ const PROBLEM: NonNullable<Components['schemas']>[string] = {
   },
 };
 
-/** Says of every route by which problems it may answer, and which need no key. What a route says itself stays. */
+const CONTENT = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
+
+/** Says of every route by which problems it may answer, and which need no key. What a route says itself of a status holds. */
 export function describeProblems(document: OpenAPIObject): void {
   const components = (document.components ??= {});
   components.schemas = { ...components.schemas, Problem: PROBLEM };
@@ -52,7 +54,7 @@ export function describeProblems(document: OpenAPIObject): void {
       nameOf(status),
       {
         description,
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        content: CONTENT,
         ...(status === '429' ? { headers: { 'Retry-After': { schema: { type: 'integer' } } } } : {}),
       },
     ]),
@@ -67,6 +69,9 @@ export function describeProblems(document: OpenAPIObject): void {
         String(status),
         { $ref: `#/components/responses/${nameOf(String(status))}` },
       ]);
+      for (const [status, own] of Object.entries(operation.responses)) {
+        if (Number(status) >= 400 && own && !('$ref' in own)) own.content = CONTENT;
+      }
       operation.responses = { ...(Object.fromEntries(problems) as Operation['responses']), ...operation.responses };
     }
   }

@@ -6,15 +6,17 @@ import { BootError } from './platform/database/boot-error.js';
 
 const levels: LogLevel[] = ['fatal', 'error', 'warn', 'log', 'debug', 'verbose'];
 
-/** Without the framework's line for every module and route. */
+/** Parts of the framework that tell of every module and route, and of faults that `start` says in one line. */
+const chatty = ['InstanceLoader', 'RoutesResolver', 'RouterExplorer'];
+const startFaults = ['ExceptionHandler', 'NestApplication'];
+
 class ServiceLogger extends ConsoleLogger {
   override log(message: unknown, ...rest: unknown[]): void {
-    if (!['InstanceLoader', 'RoutesResolver', 'RouterExplorer'].includes(String(rest.at(-1)))) super.log(message, ...rest);
+    if (!chatty.includes(String(rest.at(-1)))) super.log(message, ...rest);
   }
 
   override error(message: unknown, ...rest: unknown[]): void {
-    // `start` says it in one line.
-    if (!String(message).includes('EADDRINUSE')) super.error(message, ...rest);
+    if (!startFaults.includes(String(rest.at(-1)))) super.error(message, ...rest);
   }
 }
 

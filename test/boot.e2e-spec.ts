@@ -118,7 +118,7 @@ describe('a service that can start', () => {
     taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   });
-  afterAll(() => taken.close());
+  afterAll(() => void taken.close());
 
   it('listens, logs where, answers what it was asked before SIGTERM, and ends with 0', async () => {
     const port = await freePort();

@@ -30,9 +30,9 @@ describe('the diary', () => {
     return handle;
   };
   const post = (agent: string, draft: Record<string, unknown>): Promise<Response> =>
-    test.http.post(`/agents/${agent}/diary`).send({ kind: 'diary_long', ...draft }) as unknown as Promise<Response>;
+    test.http.post(`/agents/${agent}/diary`).send({ kind: 'diary_long', ...draft });
   const patch = (agent: string, id: string, change: Record<string, unknown>): Promise<Response> =>
-    test.http.patch(`/agents/${agent}/diary/${id}`).send(change) as unknown as Promise<Response>;
+    test.http.patch(`/agents/${agent}/diary/${id}`).send(change);
 
   describe('a write', () => {
     it('answers 201 with the memory as every route shows it', async () => {
@@ -308,7 +308,11 @@ describe('the diary', () => {
       expect(await memoriesOf(test.http, agent)).toEqual([entry]);
       const { quarantine_id } = body as { quarantine_id: string };
       await test.http.post(`/quarantine/${quarantine_id}/release`).expect(204);
-      expect(await memoriesOf(test.http, agent)).toMatchObject([{ id: entry.id, content, ttl_until: until }]);
+      const released = await eventually(
+        () => memoriesOf(test.http, agent),
+        ([memory]) => memory!.embedded,
+      );
+      expect(released).toMatchObject([{ id: entry.id, content, ttl_until: until }]);
     });
 
     it.each([
@@ -324,7 +328,7 @@ describe('the diary', () => {
         method === 'PATCH'
           ? await patch(agent, id, { content: 'B' })
           : await test.http.delete(`/agents/${agent}/diary/${id}`);
-      expectProblem(answer as unknown as Response, 404, 'diary.not_found');
+      expectProblem(answer, 404, 'diary.not_found');
       expect(await memoriesOf(test.http, other)).toEqual([entry]);
     });
   });
@@ -352,7 +356,7 @@ describe('the diary', () => {
       'with ?%s is 422',
       async (query) => {
         const answer = await test.http.get(`/agents/${await newAgent()}/diary?${query}`);
-        expectProblem(answer as unknown as Response, 422, 'request.invalid');
+        expectProblem(answer, 422, 'request.invalid');
       },
     );
 

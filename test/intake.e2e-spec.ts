@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const newHandle = (): string => `agent-${(count += 1)}`;
 const post = (turn: unknown): Promise<Response> =>
-  test.http.post('/turns').send(turn as object) as unknown as Promise<Response>;
+  test.http.post('/turns').send(turn as object);
 const accept = async (turn: TurnBody, status = 202): Promise<Receipt> => {
   const answer = await post(turn);
   expect({ status: answer.status, body: answer.body as unknown }).toMatchObject({ status });
@@ -87,7 +87,7 @@ describe('a finished turn', () => {
     const one = await test.http.get(`/agents/${turn.agent}/episodes/${receipt.episode_id}`).expect(200);
     expect(one.body).toEqual(episode);
     expectProblem(
-      (await test.http.get(`/agents/${turn.agent}/episodes/${randomUUID()}`)) as unknown as Response,
+      await test.http.get(`/agents/${turn.agent}/episodes/${randomUUID()}`),
       404,
       'episode.not_found',
     );
@@ -124,8 +124,8 @@ describe('a finished turn', () => {
         workers: [{ worker: 'persist_decider', part: '', status: 'noop', reason: null, attempts: 1, error: null }],
       },
     });
-    expectProblem((await test.http.get(`/turns/${randomUUID()}`)) as unknown as Response, 404, 'turn.not_found');
-    expectProblem((await test.http.get('/turns/x')) as unknown as Response, 404, 'route.not_found');
+    expectProblem(await test.http.get(`/turns/${randomUUID()}`), 404, 'turn.not_found');
+    expectProblem(await test.http.get('/turns/x'), 404, 'route.not_found');
   });
 
   it('takes null for what is optional, and a turn_id in capitals for the same turn', async () => {
@@ -300,7 +300,7 @@ describe('trigger events', () => {
     for (const review_outcome of ['done', 'failed', 'self_iterate']) {
       const retried = aTurn({ agent, trigger_event_ids: ['m-2', 'm-1', 'm-2'], review_outcome });
       expect(await accept(retried, 200)).toEqual({ ...first, status: 'duplicate' });
-      expectProblem((await test.http.get(`/turns/${retried.turn_id}`)) as unknown as Response, 404, 'turn.not_found');
+      expectProblem(await test.http.get(`/turns/${retried.turn_id}`), 404, 'turn.not_found');
     }
     expect(await episodesOf(agent)).toHaveLength(1);
   });
@@ -451,7 +451,7 @@ describe('a batch', () => {
     expect(await batch([])).toEqual([]);
     for (const body of [{ turns: Array(501).fill({}) }, { turns: {} }, {}, { turns: [], dry_run: true }]) {
       const answer = await test.http.post('/turns/batch').send(body);
-      expectProblem(answer as unknown as Response, 422, 'request.invalid');
+      expectProblem(answer, 422, 'request.invalid');
     }
   });
 });
@@ -489,7 +489,7 @@ describe('episodes', () => {
     expect(walked).toEqual(['05', '04', '03', '02', '02', '01']);
     for (const query of ['limit=0', 'limit=201', 'outcome=x', 'kind=x', 'cursor=x']) {
       const answer = await test.http.get(`/agents/${agent}/episodes?${query}`);
-      expectProblem(answer as unknown as Response, 422, 'request.invalid');
+      expectProblem(answer, 422, 'request.invalid');
     }
   });
 

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Agents } from '../src/core/organization/agents.js';
+import { Organizations } from '../src/core/organization/organizations.js';
 import type { RequestWithPrincipal } from '../src/platform/auth/principal.js';
 import { createFastifyAdapter } from '../src/platform/http/fastify-adapter.js';
 import { ProblemFilter } from '../src/platform/http/problem.filter.js';
 import { createValidationPipe } from '../src/platform/http/validation.pipe.js';
 import { Jobs } from '../src/platform/jobs/jobs.js';
+import { JobsController } from '../src/views/jobs/jobs.controller.js';
 import { type TestDatabase, testDatabase } from './support/database.js';
 import { createJobApp } from './support/job-app.js';
 
@@ -20,7 +23,12 @@ beforeAll(async () => {
     { task: 'plain', run: async () => ({ status: 'dead', error: 'refused' }) as const, onDemand: true },
     { task: 'closed', run: async () => undefined },
   ];
-  const module = await createJobApp({ address: db.address, handlers });
+  const module = await createJobApp({
+    address: db.address,
+    handlers,
+    controllers: [JobsController],
+    providers: [Agents, Organizations],
+  });
   app = module.createNestApplication<NestFastifyApplication>(createFastifyAdapter(), { bodyParser: false });
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(new ProblemFilter());

@@ -73,7 +73,7 @@ async function newAgent(role = 'support'): Promise<string> {
 }
 
 const ask = (agent: string, request: object): Promise<Response> =>
-  test.http.post(`/agents/${agent}/plan-context`).send(request) as unknown as Promise<Response>;
+  test.http.post(`/agents/${agent}/plan-context`).send(request);
 
 async function contextOf(agent: string, changes: Record<string, unknown> = {}): Promise<PlanContextAnswer> {
   const answer = await ask(agent, aPlanRequest({ task_description: 'Where is the order of Alice?', ...changes }));
@@ -272,7 +272,7 @@ describe('the personal memory', () => {
       '- (until 2999-06-01 UTC) Bob is away.',
       '- Alice prefers short answers.',
     ]);
-    const [{ user, system }] = model.requestsOf('memory_filter') as [{ user: string; system: string }];
+    const { user, system } = model.requestsOf('memory_filter')[0]!;
     expect(user.match(/^Current sender: .*$/gm)).toEqual([
       'Current sender: Alice (slack:U42)',
       'Current sender: Bob (slack:U7)',
@@ -483,7 +483,7 @@ describe('similar prior work', () => {
   it('is the agent’s own done turns, best first, without idle ones, other outcomes and the turn itself', async () => {
     const agent = await newAgent();
     const other = await newAgent();
-    const about = (body: string): object => ({ interactions: [aMessage({ body })] });
+    const about = (body: string): Record<string, unknown> => ({ interactions: [aMessage({ body })] });
     await pastTurn(agent, {
       ...about('Refund the zebra order'),
       tool_sequence: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'],
@@ -513,7 +513,7 @@ describe('similar prior work', () => {
     const block = blockOf(await contextOf(agent, { task_description: 'Refund a zebra' }), 'similar_prior_work');
     expect(block.text).toMatch(/^- You refunded a zebra with get_order\.\n\n.*query_episodes/);
     expect(block.selection_count).toBe(1);
-    const [{ user }] = model.requestsOf('summarize_episodes') as [{ user: string }];
+    const { user } = model.requestsOf('summarize_episodes')[0]!;
     expect(user).toContain('Refund the zebra order');
   });
 });

@@ -1,4 +1,4 @@
-import { ConsoleLogger, Module } from '@nestjs/common';
+import { ConsoleLogger, Module, type Provider, type Type } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { entities } from '../../src/entities.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
@@ -15,6 +15,8 @@ export interface JobAppOptions {
   concurrency?: number;
   maxAttempts?: number;
   timings?: Partial<JobTimings>;
+  controllers?: Type[];
+  providers?: Provider[];
 }
 
 /** One replica that runs jobs and does nothing else, not started yet. Its periods are short. */
@@ -29,6 +31,8 @@ export function createJobApp(options: JobAppOptions): Promise<TestingModule> {
       DatabaseModule.forRoot({ ...options.address, dataDir: 'memory://', entities }),
       JobsModule,
     ],
+    controllers: options.controllers ?? [],
+    providers: options.providers ?? [],
   })
   class JobApp {
     constructor(handlers: JobHandlers) {

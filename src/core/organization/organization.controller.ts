@@ -1,4 +1,5 @@
 import { Body, Controller, Get, Put } from '@nestjs/common';
+import { ApiResponse } from '@nestjs/swagger';
 import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
 import { Scope } from '../../platform/auth/scope.decorator.js';
 import { invalidRequest } from '../../platform/http/validation.pipe.js';
@@ -19,6 +20,7 @@ export class OrganizationController {
   /** Replaces the whole document, or nothing. Memories of agents that are no longer listed stay. */
   @Put()
   @Scope('admin')
+  @ApiResponse({ status: 409, description: "The name is another organisation's (`organization.name_taken`)." })
   replace(
     @CurrentPrincipal() principal: Principal,
     @Body() document: OrganizationDocument,

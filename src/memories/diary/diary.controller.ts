@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiResponse } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Agents } from '../../core/organization/agents.js';
 import { searchTokens } from '../../core/retrieval/tokens.js';
@@ -52,6 +53,8 @@ export class DiaryController {
   /** 201 with the new memory, 200 with the equal one that was there, 202 where it was flagged. */
   @Post()
   @Scope('admin')
+  @ApiResponse({ status: 200, description: 'The equal memory that was there.' })
+  @ApiResponse({ status: 202, description: 'The write was flagged and waits in quarantine.' })
   async create(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
@@ -64,6 +67,7 @@ export class DiaryController {
 
   @Patch(':entry_id')
   @Scope('admin')
+  @ApiResponse({ status: 202, description: 'The write was flagged and waits in quarantine.' })
   async change(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,

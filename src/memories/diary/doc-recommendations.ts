@@ -29,6 +29,12 @@ export interface RecommendationDraft {
   rationale: string | null;
 }
 
+export interface ScreenedRecommendation {
+  draft: RecommendationDraft;
+  /** Why it is not filed before an operator has seen it; null where it is. */
+  flag: string | null;
+}
+
 interface RecommendationRow extends Omit<DocRecommendation, 'created_at'> {
   created_at: Date;
 }
@@ -51,16 +57,19 @@ export class DocRecommendations implements QuarantinedWrite, OnModuleInit {
     this.held.register(this);
   }
 
+  screen(draft: RecommendationDraft): ScreenedRecommendation {
+    const verdict = this.screening.check(draft.content, draft.targetHint ?? '', draft.rationale ?? '');
+    return { draft, flag: verdict.flagged ? verdict.reason : null };
+  }
+
   /** Files a recommendation, or holds it where it is flagged; joins the running transaction. */
-  async propose(draft: RecommendationDraft): Promise<'filed' | 'quarantined'> {
-    const { orgId, agentId, turnId, content, targetHint, rationale } = draft;
-    const verdict = this.screening.check(content, targetHint ?? '', rationale ?? '');
-    if (!verdict.flagged) {
+  async propose({ draft, flag }: ScreenedRecommendation): Promise<void> {
+    if (flag === null) {
       await this.add(draft);
-      return 'filed';
+      return;
     }
-    await this.quarantine.hold({ orgId, agentId, turnId, kind: this.kind, reason: verdict.reason, content, payload: draft });
-    return 'quarantined';
+    const { orgId, agentId, turnId, content } = draft;
+    await this.quarantine.hold({ orgId, agentId, turnId, kind: this.kind, reason: flag, content, payload: draft });
   }
 
   async apply({ payload }: HeldWrite): Promise<void> {

@@ -96,17 +96,19 @@ export class PersistDecider implements ReflectionWorker {
 
   private recommend(input: ReflectionInput, answer: PersistDeciderAnswer, content: string): WorkerResult {
     const { orgId, agent, turn } = input.turn;
+    const screened = this.recommendations.screen({
+      orgId,
+      agentId: agent.id,
+      turnId: turn.turn_id,
+      content,
+      targetHint: answer.target_hint?.trim() || null,
+      rationale: answer.rationale?.trim() || null,
+    });
     return {
       outcome: 'done',
+      ...(screened.flag ? { reason: 'quarantined' } : {}),
       apply: async () => {
-        await this.recommendations.propose({
-          orgId,
-          agentId: agent.id,
-          turnId: turn.turn_id,
-          content,
-          targetHint: answer.target_hint?.trim() || null,
-          rationale: answer.rationale?.trim() || null,
-        });
+        await this.recommendations.propose(screened);
         this.announce(input, { kind: 'DOC', persisted: false, id: null, ttlUntil: null });
       },
     };

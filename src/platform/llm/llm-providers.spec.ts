@@ -315,7 +315,8 @@ describe('the providers of the settings', () => {
   it('are there by name', async () => {
     const settings = new Settings();
     settings.environment.openai_base_url = model.openAiUrl;
-    settings.environment.anthropic_api_key = 'from-environment';
+    settings.environment.openai_api_key = 'from-environment';
+    settings.environment.anthropic_api_key = 'not-for-others';
     const of = (values: Partial<LlmProviderSettings>): LlmProviderSettings =>
       Object.assign(new LlmProviderSettings(), values);
     settings.llm.providers.set('default', of({ kind: 'anthropic', model: 'a', base_url: model.anthropicUrl }));
@@ -329,7 +330,8 @@ describe('the providers of the settings', () => {
       ['/v1/messages', 'a'],
       ['/v1/chat/completions', 'o'],
     ]);
-    expect(model.requests[0]!.headers.authorization).toBe('Bearer from-environment');
+    expect(model.requests[0]!.headers.authorization).toBeUndefined();
+    expect(model.requests[1]!.headers.authorization).toBe('Bearer from-environment');
   });
 
   it('are none where none is configured', () => {

@@ -1,4 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { ApiResponse } from '@nestjs/swagger';
 import { plainToInstance } from 'class-transformer';
 import { validate } from 'class-validator';
 import type { FastifyReply } from 'fastify';
@@ -29,6 +30,9 @@ export class TurnsController {
 
   /** Takes one finished turn: 202 once it is durable, 200 where it was already there. */
   @Post()
+  @HttpCode(202)
+  @ApiResponse({ status: 200, description: 'It was already there.' })
+  @ApiResponse({ status: 409, description: 'This turn_id is stored with another content (`turn.conflict`).' })
   async submit(
     @CurrentPrincipal() principal: Principal,
     @CurrentTrace() trace: TraceIds,
@@ -36,7 +40,7 @@ export class TurnsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TurnReceipt> {
     const receipt = await this.intake.submit({ orgId: principal.orgId, turn, reflect: true, trace });
-    reply.status(receipt.status === 'duplicate' ? 200 : 202);
+    if (receipt.status === 'duplicate') reply.status(200);
     return receipt;
   }
 
