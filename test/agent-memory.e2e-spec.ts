@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Response } from 'supertest';
 import type { AgentMemoryView } from '../src/views/agent-memory/agent-memory.js';
 import { startApp, type TestApp } from './support/app.js';
 import { expectProblem } from './support/problem.js';

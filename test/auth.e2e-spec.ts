@@ -34,7 +34,10 @@ async function createKey(draft: object, as = ROOT): Promise<ApiKey> {
   return response.body as ApiKey;
 }
 
-function ask({ method, path, ...route }: Route, headers: Record<string, string> = {}): ReturnType<typeof test.http.get> {
+function ask(
+  { method, path, ...route }: Route,
+  headers: Record<string, string> = {},
+): ReturnType<typeof test.http.get> {
   return test.http[method](addressOf({ method, path, ...route })).set(headers);
 }
 
@@ -136,23 +139,26 @@ describe('a wrong key', () => {
 });
 
 describe('a scope', () => {
-  it.each(['engine', 'read', 'admin'] as const)('%s opens what the contract says, and is asked before validation', async (scope) => {
-    const { key } = await createKey({ name: scope, scopes: [scope] });
-    for (const route of routes) {
-      const needed = scopeOf(route);
-      if (scope === needed || scope === 'admin') {
-        if (/\/stream$/.test(route.path)) continue;
-        const response = await ask(route, bearer(key)).send(route.takesBody ? { nonsense: 1 } : undefined);
-        expectNoFault(response);
-        expect([route, response.status]).not.toEqual([route, 401]);
-        expect([route, response.status]).not.toEqual([route, 403]);
-      } else {
-        const response = await ask(route, bearer(key)).send(route.takesBody ? { nonsense: 1 } : undefined);
-        expect([route, response.status]).toEqual([route, 403]);
-        expect(expectProblem(response, 403, 'auth.scope_missing').detail).toContain(needed);
+  it.each(['engine', 'read', 'admin'] as const)(
+    '%s opens what the contract says, and is asked before validation',
+    async (scope) => {
+      const { key } = await createKey({ name: scope, scopes: [scope] });
+      for (const route of routes) {
+        const needed = scopeOf(route);
+        if (scope === needed || scope === 'admin') {
+          if (/\/stream$/.test(route.path)) continue;
+          const response = await ask(route, bearer(key)).send(route.takesBody ? { nonsense: 1 } : undefined);
+          expectNoFault(response);
+          expect([route, response.status]).not.toEqual([route, 401]);
+          expect([route, response.status]).not.toEqual([route, 403]);
+        } else {
+          const response = await ask(route, bearer(key)).send(route.takesBody ? { nonsense: 1 } : undefined);
+          expect([route, response.status]).toEqual([route, 403]);
+          expect(expectProblem(response, 403, 'auth.scope_missing').detail).toContain(needed);
+        }
       }
-    }
-  });
+    },
+  );
 
   it('adds up with others', async () => {
     const { key } = await createKey({ name: 'both', scopes: ['engine', 'read'] });

@@ -88,12 +88,8 @@ describe('a service that cannot start', () => {
     expect(said).not.toMatch(/\n\s+at |node_modules/);
   });
 
-  it.each([
-    ['is missing', join(tmpdir(), 'no-such-learning.yaml')],
-    ['is no YAML', 'a: [1\nb: }'],
-    ['is no map', '- a\n- b'],
-  ])('says so in a line where its configuration file %s', async (_, content) => {
-    const file = content.startsWith('/') ? content : configFile('broken.yaml', content);
+  it('says so in a line where its configuration file cannot be read', async () => {
+    const file = configFile('broken.yaml', 'a: [1\nb: }');
     const lines = await refusal({ LEARNING_CONFIG: file });
     expect(lines.length).toBeLessThanOrEqual(3);
     expect(lines.join('\n')).toContain(file);
@@ -103,7 +99,6 @@ describe('a service that cannot start', () => {
   it.each([
     ['nobody listens', 'postgres://user:hunter2@127.0.0.1:1/db', /127\.0\.0\.1:1/],
     ['the host is unknown', 'postgres://user:hunter2@no-such-host.invalid/db', /no-such-host\.invalid/],
-    ['the scheme is another', 'mysql://user:hunter2@127.0.0.1/db', /DATABASE_URL/],
   ])('says so in a line where %s at DATABASE_URL, without the password', async (_, url, expected) => {
     const lines = await refusal({ DATABASE_URL: url, PORT: '0' });
     expect(lines.length).toBeLessThanOrEqual(2);

@@ -6,6 +6,7 @@ import { startApp, type TestApp } from './support/app.js';
 import { expectProblem } from './support/problem.js';
 import { eventually, memoriesOf, register, remember } from './support/requests.js';
 import { ScriptedEmbedder } from './support/scripted-embedder.js';
+import { aMessage, aTurn } from './support/turns.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISOString();
@@ -424,6 +425,25 @@ describe('the diary with an embedder that fails', () => {
       (items) => items.every(({ embedded }) => embedded),
     );
     expect(all.map(({ id }) => id).sort()).toEqual(written.map(({ id }) => id).sort());
+  });
+
+  it('does the same for the turns of a batch, of which none takes another down', async () => {
+    embedder.fails = ({ texts }) => (texts.some((text) => text.includes('second')) ? { status: 500 } : null);
+    const turns = ['first', 'second', 'third'].map((which) =>
+      aTurn({ agent: 'ann', interactions: [aMessage({ body: `The ${which} task.` })] }),
+    );
+    const { body } = await test.http.post('/turns/batch').send({ turns, reflect: false }).expect(200);
+    expect((body as { items: { status: string }[] }).items.map(({ status }) => status)).toEqual(
+      Array(3).fill('accepted'),
+    );
+    const withoutVector = async (): Promise<string[]> => {
+      const sql = `select task_summary from episodes where embedding is null`;
+      return (await test.database.query<{ task_summary: string }>(sql)).map(({ task_summary }) => task_summary);
+    };
+    expect(await withoutVector()).toEqual(['The second task.']);
+    embedder.fails = () => null;
+    await test.http.post('/jobs/embed-missing').expect(202);
+    await eventually(withoutVector, (tasks) => tasks.length === 0);
   });
 
   it('is sent a slice of a long text that splits no character', async () => {

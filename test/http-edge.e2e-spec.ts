@@ -15,7 +15,10 @@ let routes: Route[];
 beforeAll(async () => {
   test = await startApp();
   routes = await servedRoutes(test.http);
-  await test.http.post('/turns/batch').send({ turns: [aTurn()], reflect: false }).expect(200);
+  await test.http
+    .post('/turns/batch')
+    .send({ turns: [aTurn()], reflect: false })
+    .expect(200);
 });
 afterAll(() => test.close());
 
@@ -94,7 +97,11 @@ describe('a body that is too much', () => {
 
   it('is too deep in whichever member the depth is, and however deep it is', async () => {
     const turn = JSON.stringify({ ...aTurn(), extra: 0 });
-    expectProblem(await post('/turns', turn.replace('"extra":0', `"extra":${nested(64, '[', ']')}`)), 400, 'body.too_deep');
+    expectProblem(
+      await post('/turns', turn.replace('"extra":0', `"extra":${nested(64, '[', ']')}`)),
+      400,
+      'body.too_deep',
+    );
     expectProblem(await post('/turns', nested(200_000, '[', ']')), 400, 'body.too_deep');
     expectProblem(await post('/turns', nested(200_000, '{"":', '}')), 400, 'body.too_deep');
   });
@@ -189,7 +196,11 @@ describe('an address', () => {
   });
 
   it('holds a handle of 128 characters and a query of 5,000, in any script', async () => {
-    expectProblem(await test.http.get(`/agents/${encodeURIComponent('語'.repeat(128))}/memory`), 404, 'agent.not_found');
+    expectProblem(
+      await test.http.get(`/agents/${encodeURIComponent('語'.repeat(128))}/memory`),
+      404,
+      'agent.not_found',
+    );
     await test.http.get(`/agents/support-1/diary?q=${encodeURIComponent('語'.repeat(5_000))}`).expect(200);
   });
 });
@@ -246,7 +257,7 @@ describe('a body that is JSON but no object', () => {
         try {
           expectProblem(response, 422, 'request.invalid');
         } catch (error) {
-          throw new Error(`${route.method} ${route.path}: ${String(error)}`);
+          throw new Error(`${route.method} ${route.path}`, { cause: error });
         }
       }
       expect(await test.database.query('select * from organizations')).toEqual(before);

@@ -21,7 +21,10 @@ let agentId: string;
 let orgId: string;
 beforeAll(async () => {
   test = await startApp();
-  await test.http.post('/turns').send(aTurn({ agent: 'owner' })).expect(202);
+  await test.http
+    .post('/turns')
+    .send(aTurn({ agent: 'owner' }))
+    .expect(202);
   const [agent] = await test.database.query<{ id: string; org_id: string }>(`select id, org_id from agents`);
   agentId = agent!.id;
   orgId = agent!.org_id;
@@ -44,76 +47,92 @@ async function walk(path: string, limit: number, between: (number: number) => Pr
   return pages;
 }
 
-const lists: { name: string; path: string; fill: () => Promise<unknown>; add: () => Promise<unknown>; own: number }[] = [
-  {
-    name: 'agents',
-    path: '/agents',
-    own: 1,
-    fill: () =>
-      test.database.query(
-        `insert into agents (id, org_id, handle, role, active, credentials, created_at)
+const lists: { name: string; path: string; fill: () => Promise<unknown>; add: () => Promise<unknown>; own: number }[] =
+  [
+    {
+      name: 'agents',
+      path: '/agents',
+      own: 1,
+      fill: () =>
+        test.database.query(
+          `insert into agents (id, org_id, handle, role, active, credentials, created_at)
          select ${ID}, $1, 'filled-' || i, 'support', true, '{}', ${AT} from generate_series(1, ${COUNT}) i`,
-        [orgId],
-      ),
-    add: () => test.http.post('/turns').send(aTurn({ agent: `new-${randomUUID().slice(0, 8)}` })).expect(202),
-  },
-  {
-    name: 'memories',
-    path: '/agents/owner/diary',
-    own: 0,
-    fill: () =>
-      test.database.query(
-        `insert into agent_diary (id, org_id, agent_id, kind, content, content_hash, source, metadata, source_turn_ids,
+          [orgId],
+        ),
+      add: () =>
+        test.http
+          .post('/turns')
+          .send(aTurn({ agent: `new-${randomUUID().slice(0, 8)}` }))
+          .expect(202),
+    },
+    {
+      name: 'memories',
+      path: '/agents/owner/diary',
+      own: 0,
+      fill: () =>
+        test.database.query(
+          `insert into agent_diary (id, org_id, agent_id, kind, content, content_hash, source, metadata, source_turn_ids,
            live, retrieval_count, search, search_length, created_at, updated_at)
          select ${ID}, $1, $2, 'diary_long', 'memory ' || i, 'hash ' || i, 'import', '{}', '[]', true, 0, '', 0, ${AT}, ${AT}
          from generate_series(1, ${COUNT}) i`,
-        [orgId, agentId],
-      ),
-    add: () =>
-      test.http.post('/agents/owner/diary').send({ kind: 'diary_long', content: `Note ${randomUUID()}` }).expect(201),
-  },
-  {
-    name: 'episodes',
-    path: '/agents/owner/episodes',
-    own: 1,
-    fill: () =>
-      test.database.query(
-        `insert into episodes (id, started_at, org_id, agent_id, agent_handle, agent_role, turn_id, kind, count, task_summary,
+          [orgId, agentId],
+        ),
+      add: () =>
+        test.http
+          .post('/agents/owner/diary')
+          .send({ kind: 'diary_long', content: `Note ${randomUUID()}` })
+          .expect(201),
+    },
+    {
+      name: 'episodes',
+      path: '/agents/owner/episodes',
+      own: 1,
+      fill: () =>
+        test.database.query(
+          `insert into episodes (id, started_at, org_id, agent_id, agent_handle, agent_role, turn_id, kind, count, task_summary,
            plan_summary, plan_decision, engaged, tool_sequence, skills_used, review_outcome, ended_at, duration_ms, work_key,
            subjects_involved, exemplar_turn_ids, is_exemplar, source_turn_ids, search, search_length, created_at)
          select ${ID}, ${AT}, $1, $2, 'owner', 'support', ${ID}, 'raw', 1, 'task ' || i, '', 'plan', true, '[]', '[]', 'done',
            ${AT}, 0, '', '[]', '[]', false, '[]', '', 0, ${AT} from generate_series(1, ${COUNT}) i`,
-        [orgId, agentId],
-      ),
-    add: () => test.http.post('/turns').send(aTurn({ agent: 'owner' })).expect(202),
-  },
-  {
-    name: 'API keys',
-    path: '/api-keys',
-    own: 0,
-    fill: () =>
-      test.database.query(
-        `insert into api_keys (id, org_id, name, key_hash, scopes, created_at)
+          [orgId, agentId],
+        ),
+      add: () =>
+        test.http
+          .post('/turns')
+          .send(aTurn({ agent: 'owner' }))
+          .expect(202),
+    },
+    {
+      name: 'API keys',
+      path: '/api-keys',
+      own: 0,
+      fill: () =>
+        test.database.query(
+          `insert into api_keys (id, org_id, name, key_hash, scopes, created_at)
          select ${ID}, $1, 'key ' || i, 'hash ' || i, '["read"]', ${AT} from generate_series(1, ${COUNT}) i`,
-        [orgId],
-      ),
-    add: () => test.http.post('/api-keys').send({ name: 'new', scopes: ['read'] }).expect(201),
-  },
-  {
-    name: 'recommendations',
-    path: '/agents/owner/doc-recommendations',
-    own: 0,
-    fill: () => fillRecommendations(COUNT, AT),
-    add: () => fillRecommendations(1, 'now()'),
-  },
-  {
-    name: 'quarantined writes',
-    path: '/quarantine',
-    own: 0,
-    fill: () => fillQuarantine(COUNT, AT),
-    add: () => fillQuarantine(1, 'now()'),
-  },
-];
+          [orgId],
+        ),
+      add: () =>
+        test.http
+          .post('/api-keys')
+          .send({ name: 'new', scopes: ['read'] })
+          .expect(201),
+    },
+    {
+      name: 'recommendations',
+      path: '/agents/owner/doc-recommendations',
+      own: 0,
+      fill: () => fillRecommendations(COUNT, AT),
+      add: () => fillRecommendations(1, 'now()'),
+    },
+    {
+      name: 'quarantined writes',
+      path: '/quarantine',
+      own: 0,
+      fill: () => fillQuarantine(COUNT, AT),
+      add: () => fillQuarantine(1, 'now()'),
+    },
+  ];
 
 function fillRecommendations(count: number, at: string): Promise<unknown> {
   return test.database.query(
@@ -197,7 +216,20 @@ describe('every list of the service', () => {
     const lists = await limited();
     expect(lists.filter(({ paged }) => paged).length).toBeGreaterThanOrEqual(7);
     for (const { path, paged } of lists) {
-      for (const limit of ['0', '-1', '201', '1000000000', '1e9', 'abc', '', '1.5', 'NaN', 'Infinity', 'null', '1&limit=2']) {
+      for (const limit of [
+        '0',
+        '-1',
+        '201',
+        '1000000000',
+        '1e9',
+        'abc',
+        '',
+        '1.5',
+        'NaN',
+        'Infinity',
+        'null',
+        '1&limit=2',
+      ]) {
         const { errors } = expectProblem(await test.http.get(`${path}?limit=${limit}`), 422, 'request.invalid');
         expect([path, limit, errors!.map((error) => error.path)]).toEqual([path, limit, ['limit']]);
       }

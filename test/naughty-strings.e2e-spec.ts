@@ -16,7 +16,10 @@ if (!present) console.warn('skipped: the list of naughty strings is not there');
   let test: TestApp;
   beforeAll(async () => {
     test = await startApp();
-    await test.http.post('/turns').send(aTurn({ agent: 'notes' })).expect(202);
+    await test.http
+      .post('/turns')
+      .send(aTurn({ agent: 'notes' }))
+      .expect(202);
   });
   afterAll(() => test.close());
 

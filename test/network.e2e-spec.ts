@@ -22,7 +22,7 @@ function watchNetwork(): { targets: Set<string>; names: Set<string>; stop: () =>
     ) as { path?: string; host?: string; port?: number | string };
     targets.add(path ?? `${host ?? 'localhost'}:${port}`);
     return (connect as (...all: unknown[]) => Socket).apply(this, args);
-  } as typeof connect;
+  };
   dns.lookup = ((name: string, ...rest: unknown[]) => {
     names.add(name);
     (lookup as (...all: unknown[]) => void)(name, ...rest);
@@ -46,12 +46,18 @@ afterEach(async () => {
 /** Every kind of work there is: intake, reflection, a plan context, tools, searches, an operator's write, the documents. */
 async function work(test: TestApp): Promise<void> {
   const turns = [
-    aTurn({ agent: 'worker', interactions: [aMessage({ body: 'See https://example.com/page and mail a@example.org.' })] }),
+    aTurn({
+      agent: 'worker',
+      interactions: [aMessage({ body: 'See https://example.com/page and mail a@example.org.' })],
+    }),
     aTurn({ agent: 'worker', review_outcome: 'failed', failure_reason: 'exception' }),
   ];
   for (const turn of turns) await test.http.post('/turns').send(turn).expect(202);
   for (const turn of turns) await test.reflected(turn.turn_id);
-  await test.http.post('/agents/worker/diary').send({ kind: 'diary_long', content: 'https://example.net/' }).expect(201);
+  await test.http
+    .post('/agents/worker/diary')
+    .send({ kind: 'diary_long', content: 'https://example.net/' })
+    .expect(201);
   const turnId = aTurn().turn_id;
   const context = { turn_id: turnId, task_description: 'Answer', interactions: [aMessage()] };
   await test.http.post('/agents/worker/plan-context').send(context).expect(200);
@@ -60,9 +66,18 @@ async function work(test: TestApp): Promise<void> {
     ['refresh_memory', { context_hint: 'order' }],
     ['reflect_and_persist', { content: 'Alice reads https://example.com.' }],
   ] as const) {
-    await test.http.post(`/agents/worker/tools/${name}`).send({ turn_id: turnId, phase: 'plan', arguments: args }).expect(200);
+    await test.http
+      .post(`/agents/worker/tools/${name}`)
+      .send({ turn_id: turnId, phase: 'plan', arguments: args })
+      .expect(200);
   }
-  for (const path of ['/agents/worker/memory', '/agents/worker/diary?q=order', '/health/ready', '/openapi.json', '/docs']) {
+  for (const path of [
+    '/agents/worker/memory',
+    '/agents/worker/diary?q=order',
+    '/health/ready',
+    '/openapi.json',
+    '/docs',
+  ]) {
     await test.http.get(path).redirects(1).expect(200);
   }
 }

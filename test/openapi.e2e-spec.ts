@@ -86,16 +86,37 @@ describe('openapi.json', () => {
       expect([name, Object.keys(schema.properties ?? {}).length]).not.toEqual([name, 0]);
       for (const [field, { type, default: byDefault }] of Object.entries(schema.properties ?? {})) {
         expect([name, field, type]).not.toEqual([name, field, 'number']);
-        if (byDefault !== undefined) expect([name, schema.required ?? []]).not.toEqual([name, expect.arrayContaining([field])]);
+        if (byDefault !== undefined)
+          expect([name, schema.required ?? []]).not.toEqual([name, expect.arrayContaining([field])]);
       }
     }
     expect(document.components.schemas.FinishedTurnDto?.required?.sort()).toEqual(
-      ['turn_id', 'agent', 'role', 'task_description', 'plan', 'tool_sequence', 'review_outcome', 'started_at', 'ended_at'].sort(),
+      [
+        'turn_id',
+        'agent',
+        'role',
+        'task_description',
+        'plan',
+        'tool_sequence',
+        'review_outcome',
+        'started_at',
+        'ended_at',
+      ].sort(),
     );
-    for (const path of ['/agents', '/agents/{id}/diary', '/agents/{id}/episodes', '/jobs', '/quarantine', '/api-keys']) {
+    for (const path of [
+      '/agents',
+      '/agents/{id}/diary',
+      '/agents/{id}/episodes',
+      '/jobs',
+      '/quarantine',
+      '/api-keys',
+    ]) {
       const { parameters } = document.paths[path]!.get!;
       const limit = parameters!.find(({ name }) => name === 'limit');
-      expect(limit).toMatchObject({ required: false, schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 } });
+      expect(limit).toMatchObject({
+        required: false,
+        schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
+      });
       expect(parameters!.map(({ name }) => name)).toContain('cursor');
     }
   });

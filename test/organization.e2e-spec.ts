@@ -51,7 +51,8 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const put = (document: unknown): ReturnType<typeof test.http.put> => test.http.put('/organization').send(document as object);
+const put = (document: unknown): ReturnType<typeof test.http.put> =>
+  test.http.put('/organization').send(document as object);
 const get = async (): Promise<unknown> => (await test.http.get('/organization').expect(200)).body;
 
 async function rows(): Promise<unknown> {
@@ -168,8 +169,14 @@ describe('PUT of an organisation', () => {
     ['agents.0.handle', { agents: [{ handle: 'a\nb', role: 'Lead' }] }],
     ['agents.0.handle', { agents: [{ handle: 'x'.repeat(129), role: 'Lead' }] }],
     ['agents.0.handle', { agents: [{ handle: '00000000-0000-4000-8000-000000000000', role: 'Lead' }] }],
-    ['agents.0.credentials.confluence.password', { agents: [{ handle: 'x', role: 'Lead', credentials: { confluence: { password: 'p' } } }] }],
-    ['agents.0.credentials.plane.api_key_env', { agents: [{ handle: 'x', role: 'Lead', credentials: { plane: { api_key_env: 'not a name' } } }] }],
+    [
+      'agents.0.credentials.confluence.password',
+      { agents: [{ handle: 'x', role: 'Lead', credentials: { confluence: { password: 'p' } } }] },
+    ],
+    [
+      'agents.0.credentials.plane.api_key_env',
+      { agents: [{ handle: 'x', role: 'Lead', credentials: { plane: { api_key_env: 'not a name' } } }] },
+    ],
     ['people.0.identities.0.external_id', { people: [{ handle: 'p', identities: [{ platform: 'slack' }] }] }],
   ])('with a wrong %s is refused by that path', async (path, change) => {
     const { errors } = expectProblem(await put({ ...acme, ...change }), 422, 'request.invalid');
@@ -193,7 +200,9 @@ describe('PUT of an organisation', () => {
       const stolen = await put({ ...withSecret('LEAD_TOKEN'), name }).set(asOther);
       expectProblem(stolen, 422, 'request.invalid');
     }
-    await put({ ...withSecret('OTHER_TOKEN'), name: 'Other' }).set(asOther).expect(200);
+    await put({ ...withSecret('OTHER_TOKEN'), name: 'Other' })
+      .set(asOther)
+      .expect(200);
   });
 
   it("does not take another organisation's name, present or first", async () => {
@@ -236,7 +245,9 @@ describe('PUT of an organisation', () => {
 
 describe('an agent that is no longer listed', () => {
   const isActive = async (handle: string): Promise<boolean | undefined> => {
-    const { body } = (await test.http.get('/agents?limit=200')) as { body: { items: { handle: string; active: boolean }[] } };
+    const { body } = (await test.http.get('/agents?limit=200')) as {
+      body: { items: { handle: string; active: boolean }[] };
+    };
     return body.items.find((agent) => agent.handle === handle)?.active;
   };
   const agentId = async (handle: string): Promise<string> =>
@@ -279,7 +290,9 @@ describe('an agent that is no longer listed', () => {
       const context = { turn_id: aTurn().turn_id, role: 'Worker', task_description: 'x' };
       expectProblem(await test.http.post(`/agents/${agent}/plan-context`).send(context), 404, 'agent.not_found');
     }
-    const { body } = (await test.http.post('/turns/batch').send({ turns: [aTurn({ agent: 'stranger' }), aTurn({ agent: 'lead' })] })) as {
+    const { body } = (await test.http
+      .post('/turns/batch')
+      .send({ turns: [aTurn({ agent: 'stranger' }), aTurn({ agent: 'lead' })] })) as {
       body: { items: { status: string; code?: string }[] };
     };
     expect(body.items).toMatchObject([{ status: 'rejected', code: 'agent.not_found' }, { status: 'accepted' }]);
@@ -291,7 +304,10 @@ describe('an agent that is no longer listed', () => {
 describe('GET /agents', () => {
   it('shows the agents of a role or a unit', async () => {
     await put(acme).expect(200);
-    await test.http.post('/turns').send(aTurn({ agent: 'lead', ended_at: '2026-11-02T09:05:00Z' })).expect(202);
+    await test.http
+      .post('/turns')
+      .send(aTurn({ agent: 'lead', ended_at: '2026-11-02T09:05:00Z' }))
+      .expect(202);
     const handles = async (query: string): Promise<string[]> => {
       const { body } = (await test.http.get(`/agents?${query}`).expect(200)) as {
         body: { items: { handle: string }[]; total: number };

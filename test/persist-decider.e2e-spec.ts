@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Response } from 'supertest';
 import type { DiaryView } from '../src/memories/diary/diary.models.js';
 import type { DocRecommendation } from '../src/memories/diary/doc-recommendations.js';
 import { startApp, type TestApp, type TurnAnswer } from './support/app.js';

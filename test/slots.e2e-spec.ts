@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Response } from 'supertest';
 import { organizationId } from '../src/platform/auth/name-based-ids.js';
-import { startApp, type TestApp } from './support/app.js';
+import { ReflectEngine } from '../src/processes/reflection/reflect-engine.js';
+import { startApp, type TestApp, type TurnAnswer } from './support/app.js';
 import { expectProblem } from './support/problem.js';
 import { aTurn } from './support/turns.js';
 
@@ -88,9 +89,19 @@ describe('an execution slot', () => {
   });
 
   it('is never one too many, however many ask at once', async () => {
-    expect(await count(Array.from({ length: 12 }, () => acquire('support')), 201)).toBe(2);
+    expect(
+      await count(
+        Array.from({ length: 12 }, () => acquire('support')),
+        201,
+      ),
+    ).toBe(2);
     const roles = ['support', 'free', 'single', 'new', 'free', 'free', 'new', 'free', 'single', 'new'];
-    expect(await count(roles.map((role) => acquire(role)), 201)).toBe(TOTAL - 2);
+    expect(
+      await count(
+        roles.map((role) => acquire(role)),
+        201,
+      ),
+    ).toBe(TOTAL - 2);
     expect(await test.database.query('select 1 from execution_slots')).toHaveLength(TOTAL);
   });
 
@@ -134,6 +145,15 @@ describe('an execution slot', () => {
 });
 
 describe('a reflection that waits for a slot', () => {
+  async function untilWaiting(turnId: string): Promise<void> {
+    const reflection = async (): Promise<{ status: string; reason: string | null }> =>
+      ((await test.http.get(`/turns/${turnId}`)).body as TurnAnswer).reflection;
+    for (let i = 0; i < 200 && (await reflection()).status !== 'retrying'; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    expect(await reflection()).toMatchObject({ status: 'retrying', reason: 'slot' });
+  }
+
   it('keeps one of its role from live turns once it has waited a minute', async () => {
     await waitingSince('support', 50);
     await acquired('support');
@@ -155,17 +175,24 @@ describe('a reflection that waits for a slot', () => {
     expect((await acquire('free', other)).status).toBe(201);
   });
 
+  it('keeps none once it waits for something else', async () => {
+    const live = await acquired('single');
+    const turn = aTurn({ agent: 'single-2', role: 'single' });
+    await test.http.post('/turns').send(turn).expect(202);
+    await untilWaiting(turn.turn_id);
+    await test.database.query(`update execution_slot_waits set since = $1`, [new Date(Date.now() - 61_000)]);
+    await test.database.query(`update organizations set daily_token_budget = 0 where id = $1`, [ORG]);
+    await test.app.get(ReflectEngine).reflect(ORG, turn.turn_id, new AbortController().signal);
+    await test.database.query(`update organizations set daily_token_budget = null where id = $1`, [ORG]);
+    await test.http.delete(`/slots/${live.slot_id}`).expect(204);
+    await acquired('single');
+  });
+
   it('gets the slot that a live turn leaves, before other live turns', async () => {
     const live = await acquired('single');
     const turn = aTurn({ agent: 'single-1', role: 'single' });
     await test.http.post('/turns').send(turn).expect(202);
-    const reflection = async (): Promise<{ status: string; reason: string | null }> =>
-      ((await test.http.get(`/turns/${turn.turn_id}`)).body as { reflection: { status: string; reason: string | null } })
-        .reflection;
-    for (let i = 0; i < 100 && (await reflection()).status !== 'retrying'; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    expect(await reflection()).toMatchObject({ status: 'retrying', reason: 'slot' });
+    await untilWaiting(turn.turn_id);
     await test.database.query(`update execution_slot_waits set since = $1`, [new Date(Date.now() - 61_000)]);
     await test.http.delete(`/slots/${live.slot_id}`).expect(204);
     await refused('single');

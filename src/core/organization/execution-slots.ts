@@ -83,7 +83,10 @@ export class ExecutionSlots {
          from execution_slots where org_id = $1`,
         [orgId, role, new Date(now.getTime() - RESERVE_AFTER_SECONDS * 1000)],
       );
-      const kept = holder === 'turn' ? { all: Math.min(1, used!.kept_all), role: Math.min(1, used!.kept_role) } : { all: 0, role: 0 };
+      const kept =
+        holder === 'turn'
+          ? { all: Math.min(1, used!.kept_all), role: Math.min(1, used!.kept_role) }
+          : { all: 0, role: 0 };
       const limit = (await this.agents.role(orgId, role))?.maxConcurrent ?? Infinity;
       if (used!.role + kept.role >= limit || used!.all + kept.all >= this.settings.concurrency.max_total) return null;
       const slot = { slot_id: randomUUID(), expires_at: new Date(now.getTime() + SLOT_SECONDS * 1000) };

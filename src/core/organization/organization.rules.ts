@@ -14,8 +14,16 @@ export function organizationProblems(document: Members): FieldProblem[] {
   const units = new Map(document.units.map((unit) => [unit.name, unit]));
   const handles = new Set([...document.agents, ...document.people].map((member) => member.handle));
   return [
-    ...duplicates('roles', 'name', document.roles.map((role) => role.name)),
-    ...duplicates('units', 'name', document.units.map((unit) => unit.name)),
+    ...duplicates(
+      'roles',
+      'name',
+      document.roles.map((role) => role.name),
+    ),
+    ...duplicates(
+      'units',
+      'name',
+      document.units.map((unit) => unit.name),
+    ),
     ...duplicateHandles(document),
     ...duplicateIdentities(document),
     ...document.agents.flatMap((agent, index) => [
@@ -43,9 +51,7 @@ function missing(
 
 function duplicates(list: string, field: string, names: string[]): FieldProblem[] {
   return names.flatMap((name, index) =>
-    names.indexOf(name) < index
-      ? [{ path: `${list}.${index}.${field}`, message: `"${name}" is already listed` }]
-      : [],
+    names.indexOf(name) < index ? [{ path: `${list}.${index}.${field}`, message: `"${name}" is already listed` }] : [],
   );
 }
 

@@ -24,7 +24,11 @@ export class SlotsController {
     const slot = await this.slots.acquireForTurn(principal.orgId, role);
     if (slot) return slot;
     reply.header('retry-after', String(RETRY_AFTER_SECONDS));
-    throw new ApiError(429, 'slot.none_free', `All slots of the role are taken; try again in ${RETRY_AFTER_SECONDS} s.`);
+    throw new ApiError(
+      429,
+      'slot.none_free',
+      `All slots of the role are taken; try again in ${RETRY_AFTER_SECONDS} s.`,
+    );
   }
 
   /** Another 120 seconds. */

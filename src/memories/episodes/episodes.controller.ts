@@ -31,17 +31,18 @@ export class EpisodesController {
     const { q, ...filter } = query;
     if (q === undefined) return this.episodes.list(principal.orgId, agent.id, filter);
     const { limit, kind, outcome } = filter;
-    const items = searchTokens(q, 'query').length > 0
-      ? await this.recall.find({
-          orgId: principal.orgId,
-          agentId: agent.id,
-          query: q,
-          limit,
-          kind,
-          outcome,
-          includeIdle: true,
-        })
-      : [];
+    const items =
+      searchTokens(q, 'query').length > 0
+        ? await this.recall.find({
+            orgId: principal.orgId,
+            agentId: agent.id,
+            query: q,
+            limit,
+            kind,
+            outcome,
+            includeIdle: true,
+          })
+        : [];
     return { items, next_cursor: null, total: items.length };
   }
 

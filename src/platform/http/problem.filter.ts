@@ -69,7 +69,10 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (body.status >= 500) {
     log.error(`${request.method} ${request.url.split('?', 1)[0]} failed`, error instanceof Error ? error.stack : error);
   }
-  void reply.status(body.status).header('content-type', 'application/problem+json; charset=utf-8').send(JSON.stringify(body));
+  void reply
+    .status(body.status)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .send(JSON.stringify(body));
 }
 
 @Catch()

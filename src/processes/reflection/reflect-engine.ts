@@ -33,12 +33,16 @@ export class ReflectEngine {
   /** Carries the reflection on a turn as far as it goes now. A turn that is gone, swept or ended is left alone. */
   async reflect(orgId: string, turnId: string, signal: AbortSignal): Promise<JobOutcome> {
     const turn = await this.turns.find(orgId, turnId);
-    if (!turn?.body || ['done', 'skipped', 'dead'].includes(turn.reflection.status)) return { status: 'done' };
+    if (!turn?.body || ['done', 'skipped', 'dead'].includes(turn.reflection.status)) {
+      await this.slots.stopWaiting(orgId, turnId);
+      return { status: 'done' };
+    }
     const agent = await this.agents.get(orgId, turn.agentId);
     const verdict = await this.gates.judge(agent, turn.body);
     if (!verdict.pass) {
+      // It may have waited for a slot before; now no slot must be kept for it.
+      await this.slots.stopWaiting(orgId, turnId);
       if ('end' in verdict) {
-        await this.slots.stopWaiting(orgId, turnId);
         return this.end(turn, agent, { status: 'skipped', reason: verdict.end, workersRun: 0 });
       }
       this.log.log(`reflection_skipped_budget_exhausted: turn ${turnId} of agent ${agent.handle} waits`);

@@ -1,10 +1,12 @@
 import { Controller, Get, Logger } from '@nestjs/common';
+import { ApiResponse } from '@nestjs/swagger';
 import { AuxiliaryModel } from '../../core/auxiliary/auxiliary-model.js';
 import { Open } from '../../platform/auth/scope.decorator.js';
 import { DatabaseConnection } from '../../platform/database/connection.js';
 import { Database } from '../../platform/database/database.js';
 import { Embeddings } from '../../platform/embeddings/embeddings.js';
 import { ApiError } from '../../platform/http/api-error.js';
+import { withDeadline } from '../../platform/outbound/deadline.js';
 
 export interface Readiness {
   status: 'ready';
@@ -20,6 +22,9 @@ export interface Readiness {
 const NO_MODEL =
   'no model is configured: turns, memories and search work; reflection workers end skipped (no_model) and the memory block ' +
   'is empty. Set ANTHROPIC_API_KEY or configure llm.providers in learning.yaml.';
+
+/** Milliseconds within which a database that serves answers. */
+const ANSWER_MS = 5_000;
 
 @Controller('health')
 @Open()
@@ -41,9 +46,10 @@ export class HealthController {
 
   /** The service can serve; 503 while its database does not answer. */
   @Get('ready')
+  @ApiResponse({ status: 503, description: 'The database does not answer (`health.not_ready`).' })
   async ready(): Promise<Readiness> {
     try {
-      await this.database.query('select 1');
+      await withDeadline(ANSWER_MS, undefined, () => this.database.query('select 1'));
     } catch (error) {
       this.log.error(`the database does not answer: ${String(error)}`);
       throw new ApiError(503, 'health.not_ready', 'The database does not answer.');
