@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { agentId } from '../../platform/auth/name-based-ids.js';
 import { Database } from '../../platform/database/database.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import { decodeCursor, isUuid, pageOf, type Page, type PageRequest } from '../../platform/http/page.js';
+import { keysetList } from '../../platform/http/keyset-list.js';
+import { isUuid, type Page, type PageRequest } from '../../platform/http/page.js';
 import { isHandle } from './handle.js';
 import { Organizations } from './organizations.js';
 
@@ -147,23 +148,14 @@ export class Agents {
   }
 
   /** Newest first. */
-  async list(orgId: string, request: PageRequest & { role?: string; unit?: string }): Promise<Page<AgentView>> {
-    const after = decodeCursor(request.cursor);
-    const filter = `org_id = $1 and ($2::text is null or role = $2) and ($3::text is null or unit = $3)`;
-    const parameters = [orgId, request.role ?? null, request.unit ?? null];
-    const rows = await this.database.query<AgentRow>(
-      `select * from agents where ${filter} and ($4::timestamptz is null or (created_at, id) < ($4, $5::uuid))
-       order by created_at desc, id desc limit $6`,
-      [...parameters, after?.at ?? null, after?.id ?? null, request.limit + 1],
-    );
-    const [count] = await this.database.query<{ total: number }>(
-      `select count(*)::int as total from agents where ${filter}`,
-      parameters,
-    );
-    return pageOf({
-      rows,
-      limit: request.limit,
-      total: count!.total,
+  list(orgId: string, request: PageRequest & { role?: string; unit?: string }): Promise<Page<AgentView>> {
+    return keysetList<AgentRow, AgentView>(this.database, {
+      columns: '*',
+      from: 'agents',
+      filter: 'org_id = $1 and ($2::text is null or role = $2) and ($3::text is null or unit = $3)',
+      parameters: [orgId, request.role ?? null, request.unit ?? null],
+      time: 'created_at',
+      request,
       position: (row) => [row.created_at, row.id],
       view: (row) => ({
         id: row.id,

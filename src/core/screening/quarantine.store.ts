@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { decodeCursor, pageOf, type Page, type PageRequest } from '../../platform/http/page.js';
+import { keysetList } from '../../platform/http/keyset-list.js';
+import type { Page, PageRequest } from '../../platform/http/page.js';
 import type { HeldWrite } from '../turn/extension-points.js';
 import { QuarantinedWrites } from './quarantined-writes.js';
 
@@ -36,9 +37,9 @@ interface HeldRow {
   payload: unknown;
 }
 
-const VIEW = `quarantine.id, quarantine.kind, agents.handle as agent, quarantine.reason, quarantine.content,
-  quarantine.turn_id, quarantine.created_at
-  from quarantine left join agents on agents.org_id = quarantine.org_id and agents.id = quarantine.agent_id`;
+const COLUMNS = `quarantine.id, quarantine.kind, agents.handle as agent, quarantine.reason, quarantine.content,
+  quarantine.turn_id, quarantine.created_at`;
+const FROM = `quarantine left join agents on agents.org_id = quarantine.org_id and agents.id = quarantine.agent_id`;
 
 /** Writes that screening held back. No prompt is ever made of them; an operator releases or discards them. */
 @Injectable()
@@ -70,24 +71,15 @@ export class QuarantineStore {
   }
 
   /** Newest first. */
-  async list(orgId: string, request: PageRequest & { agentId?: string }): Promise<Page<QuarantineView>> {
-    const after = decodeCursor(request.cursor);
-    const filter = `quarantine.org_id = $1 and ($2::uuid is null or quarantine.agent_id = $2)`;
-    const parameters = [orgId, request.agentId ?? null];
-    const rows = await this.database.query<QuarantineRow>(
-      `select ${VIEW} where ${filter}
-         and ($3::timestamptz is null or (quarantine.created_at, quarantine.id) < ($3, $4::uuid))
-       order by quarantine.created_at desc, quarantine.id desc limit $5`,
-      [...parameters, after?.at ?? null, after?.id ?? null, request.limit + 1],
-    );
-    const [count] = await this.database.query<{ total: number }>(
-      `select count(*)::int as total from quarantine where ${filter}`,
-      parameters,
-    );
-    return pageOf({
-      rows,
-      limit: request.limit,
-      total: count!.total,
+  list(orgId: string, request: PageRequest & { agentId?: string }): Promise<Page<QuarantineView>> {
+    return keysetList<QuarantineRow, QuarantineView>(this.database, {
+      columns: COLUMNS,
+      from: FROM,
+      filter: 'quarantine.org_id = $1 and ($2::uuid is null or quarantine.agent_id = $2)',
+      parameters: [orgId, request.agentId ?? null],
+      time: 'quarantine.created_at',
+      id: 'quarantine.id',
+      request,
       position: (row) => [row.created_at, row.id],
       view: viewOf,
     });
@@ -95,7 +87,7 @@ export class QuarantineStore {
 
   async get(orgId: string, id: string): Promise<QuarantineView | null> {
     const [row] = await this.database.query<QuarantineRow>(
-      `select ${VIEW} where quarantine.org_id = $1 and quarantine.id = $2`,
+      `select ${COLUMNS} from ${FROM} where quarantine.org_id = $1 and quarantine.id = $2`,
       [orgId, id],
     );
     return row ? viewOf(row) : null;

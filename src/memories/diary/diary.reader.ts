@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ScopedSearch } from '../../core/retrieval/scoped-search.js';
 import { Database } from '../../platform/database/database.js';
-import { decodeCursor, pageOf, type Page, type PageRequest } from '../../platform/http/page.js';
+import { keysetList } from '../../platform/http/keyset-list.js';
+import type { Page, PageRequest } from '../../platform/http/page.js';
 import { DIARY_COLUMNS } from './agent-diary.js';
 import { viewOf, type DiaryKind, type DiaryRow, type DiaryView } from './diary.models.js';
 
@@ -48,26 +49,16 @@ export class DiaryReader {
   }
 
   /** Newest first. */
-  async list(orgId: string, agentId: string, request: PageRequest & DiaryFilter): Promise<Page<DiaryView>> {
+  list(orgId: string, agentId: string, request: PageRequest & DiaryFilter): Promise<Page<DiaryView>> {
     const now = new Date();
-    const after = decodeCursor(request.cursor);
-    const filter = `org_id = $1 and agent_id = $2 and ($3::text is null or kind = $3)
-      and ($4 or (live and (ttl_until is null or ttl_until > $5)))`;
-    const parameters = [orgId, agentId, request.kind ?? null, request.includeExpired ?? false, now];
-    const rows = await this.database.query<DiaryRow>(
-      `select ${DIARY_COLUMNS} from agent_diary where ${filter}
-         and ($6::timestamptz is null or (created_at, id) < ($6, $7::uuid))
-       order by created_at desc, id desc limit $8`,
-      [...parameters, after?.at ?? null, after?.id ?? null, request.limit + 1],
-    );
-    const [count] = await this.database.query<{ total: number }>(
-      `select count(*)::int as total from agent_diary where ${filter}`,
-      parameters,
-    );
-    return pageOf({
-      rows,
-      limit: request.limit,
-      total: count!.total,
+    return keysetList<DiaryRow, DiaryView>(this.database, {
+      columns: DIARY_COLUMNS,
+      from: 'agent_diary',
+      filter: `org_id = $1 and agent_id = $2 and ($3::text is null or kind = $3)
+        and ($4 or (live and (ttl_until is null or ttl_until > $5)))`,
+      parameters: [orgId, agentId, request.kind ?? null, request.includeExpired ?? false, now],
+      time: 'created_at',
+      request,
       position: (row) => [row.created_at, row.id],
       view: (row) => viewOf(row, now),
     });

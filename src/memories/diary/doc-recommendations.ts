@@ -5,7 +5,8 @@ import { QuarantinedWrites } from '../../core/screening/quarantined-writes.js';
 import { Screening } from '../../core/screening/screening.js';
 import type { HeldWrite, QuarantinedWrite } from '../../core/turn/extension-points.js';
 import { Database } from '../../platform/database/database.js';
-import { decodeCursor, pageOf, type Page, type PageRequest } from '../../platform/http/page.js';
+import { keysetList } from '../../platform/http/keyset-list.js';
+import type { Page, PageRequest } from '../../platform/http/page.js';
 
 export const recommendationStatuses = ['open', 'done', 'dismissed'] as const;
 export type RecommendationStatus = (typeof recommendationStatuses)[number];
@@ -77,28 +78,18 @@ export class DocRecommendations implements QuarantinedWrite, OnModuleInit {
   }
 
   /** Newest first. */
-  async list(
+  list(
     orgId: string,
     agentId: string,
     request: PageRequest & { status?: RecommendationStatus },
   ): Promise<Page<DocRecommendation>> {
-    const after = decodeCursor(request.cursor);
-    const filter = `org_id = $1 and agent_id = $2 and ($3::text is null or status = $3)`;
-    const parameters = [orgId, agentId, request.status ?? null];
-    const rows = await this.database.query<RecommendationRow>(
-      `select ${COLUMNS} from doc_recommendations where ${filter}
-         and ($4::timestamptz is null or (created_at, id) < ($4, $5::uuid))
-       order by created_at desc, id desc limit $6`,
-      [...parameters, after?.at ?? null, after?.id ?? null, request.limit + 1],
-    );
-    const [count] = await this.database.query<{ total: number }>(
-      `select count(*)::int as total from doc_recommendations where ${filter}`,
-      parameters,
-    );
-    return pageOf({
-      rows,
-      limit: request.limit,
-      total: count!.total,
+    return keysetList<RecommendationRow, DocRecommendation>(this.database, {
+      columns: COLUMNS,
+      from: 'doc_recommendations',
+      filter: 'org_id = $1 and agent_id = $2 and ($3::text is null or status = $3)',
+      parameters: [orgId, agentId, request.status ?? null],
+      time: 'created_at',
+      request,
       position: (row) => [row.created_at, row.id],
       view: viewOf,
     });

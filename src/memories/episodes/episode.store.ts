@@ -4,7 +4,8 @@ import type { AgentRef } from '../../core/turn/extension-points.js';
 import type { PlanDecision, ReviewOutcome } from '../../core/turn/turn.models.js';
 import { Database } from '../../platform/database/database.js';
 import { Embeddings } from '../../platform/embeddings/embeddings.js';
-import { decodeCursor, pageOf, type Page, type PageRequest } from '../../platform/http/page.js';
+import { keysetList } from '../../platform/http/keyset-list.js';
+import type { Page, PageRequest } from '../../platform/http/page.js';
 import { viewOf, type EpisodeRow, type EpisodeView } from './episode.view.js';
 
 /** What has to be settled before the transaction: the text and its vector. */
@@ -113,24 +114,15 @@ export class EpisodeStore {
   }
 
   /** Newest first by the time they started. */
-  async list(orgId: string, agentId: string, request: PageRequest & EpisodeFilter): Promise<Page<EpisodeView>> {
-    const after = decodeCursor(request.cursor);
-    const filter = `org_id = $1 and agent_id = $2 and ($3::text is null or kind = $3)
-      and ($4::text is null or review_outcome = $4)`;
-    const parameters = [orgId, agentId, request.kind ?? null, request.outcome ?? null];
-    const rows = await this.database.query<EpisodeRow>(
-      `select * from episodes where ${filter} and ($5::timestamptz is null or (started_at, id) < ($5, $6::uuid))
-       order by started_at desc, id desc limit $7`,
-      [...parameters, after?.at ?? null, after?.id ?? null, request.limit + 1],
-    );
-    const [count] = await this.database.query<{ total: number }>(
-      `select count(*)::int as total from episodes where ${filter}`,
-      parameters,
-    );
-    return pageOf({
-      rows,
-      limit: request.limit,
-      total: count!.total,
+  list(orgId: string, agentId: string, request: PageRequest & EpisodeFilter): Promise<Page<EpisodeView>> {
+    return keysetList<EpisodeRow, EpisodeView>(this.database, {
+      columns: '*',
+      from: 'episodes',
+      filter: `org_id = $1 and agent_id = $2 and ($3::text is null or kind = $3)
+        and ($4::text is null or review_outcome = $4)`,
+      parameters: [orgId, agentId, request.kind ?? null, request.outcome ?? null],
+      time: 'started_at',
+      request,
       position: (row) => [row.started_at, row.id],
       view: viewOf,
     });

@@ -1,7 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
-import { decodeCursor, pageOf, type Page, type PageRequest } from '../http/page.js';
+import { keysetList } from '../http/keyset-list.js';
+import type { Page, PageRequest } from '../http/page.js';
 import type { ScopeName } from './principal.js';
 
 export interface ApiKeyView {
@@ -55,19 +56,17 @@ export class ApiKeyStore {
   }
 
   /** Newest first, without the revoked ones. */
-  async list(orgId: string, request: PageRequest): Promise<Page<ApiKeyView>> {
-    const after = decodeCursor(request.cursor);
-    const rows = await this.database.query<ApiKeyRow>(
-      `select * from api_keys where org_id = $1 and revoked_at is null
-         and ($2::timestamptz is null or (created_at, id) < ($2, $3))
-       order by created_at desc, id desc limit $4`,
-      [orgId, after?.at ?? null, after?.id ?? null, request.limit + 1],
-    );
-    const [count] = await this.database.query<{ total: number }>(
-      `select count(*)::int as total from api_keys where org_id = $1 and revoked_at is null`,
-      [orgId],
-    );
-    return pageOf({ rows, limit: request.limit, total: count!.total, position: (row) => [row.created_at, row.id], view });
+  list(orgId: string, request: PageRequest): Promise<Page<ApiKeyView>> {
+    return keysetList<ApiKeyRow, ApiKeyView>(this.database, {
+      columns: '*',
+      from: 'api_keys',
+      filter: 'org_id = $1 and revoked_at is null',
+      parameters: [orgId],
+      time: 'created_at',
+      request,
+      position: (row) => [row.created_at, row.id],
+      view,
+    });
   }
 
   async revoke(orgId: string, id: string): Promise<boolean> {
