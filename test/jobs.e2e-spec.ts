@@ -544,8 +544,9 @@ describe('a crash', () => {
     }
   });
 
-  // The embedded database has one process.
-  (process.env.DATABASE_URL ? it : it.skip)('of a replica has another take its jobs, once it is silent', async () => {
+  if (!process.env.DATABASE_URL) return; // The embedded database has one process, so no replicas.
+
+  it('of a replica has another take its jobs, once it is silent', async () => {
     const replica = new TestProcess('job-process.ts', { args: [JSON.stringify({ address: db.address })] });
     await replica.wrote(1);
     await enqueue('k', { queue: 'q' });
@@ -560,7 +561,7 @@ describe('a crash', () => {
     expect(attempts.sort()).toEqual([1, 2]);
   });
 
-  (process.env.DATABASE_URL ? it : it.skip)('leaves no queue locked where two replicas had one job', async () => {
+  it('leaves no queue locked where two replicas had one job', async () => {
     let ran = 0;
     const gates: (() => void)[] = [];
     // The first never says that it lives.
