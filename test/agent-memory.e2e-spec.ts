@@ -186,6 +186,22 @@ describe('the memory of an agent', () => {
     expect((await sweepAt('7 days 1 hour')).personal_memories.short).toEqual([live]);
   });
 
+  it('leaves out what was superseded, also once that has expired', async () => {
+    const { handle } = await newAgent();
+    const ttl_until = new Date(Date.now() + 1_500).toISOString();
+    const older = await remember(test.http, handle, 'Bob is away.', { kind: 'diary_short', ttl_until });
+    model.reply('persist_decider', '{"kind": "LONG", "content": "Bob is back.", "supersedes": [1]}');
+    const turn = aTurn({ agent: handle });
+    await test.http.post('/turns').send(turn).expect(202);
+    await test.reflected(turn.turn_id);
+    for (let look = 0; look < 2; look++) {
+      const { personal_memories, totals } = await viewOf(handle);
+      expect(personal_memories).toMatchObject({ long: [{ content: 'Bob is back.' }], short: [] });
+      expect(totals).toMatchObject({ long: 1, short: 0 });
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, Date.parse(older.ttl_until!) - Date.now() + 5)));
+    }
+  });
+
   it('names a section that fails, and shows the others', async () => {
     const { handle } = await newAgent();
     await remember(test.http, handle, 'Alice likes tea.');

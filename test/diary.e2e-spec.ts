@@ -211,7 +211,7 @@ describe('the diary', () => {
       await remember(test.http, agent, 'Ana likes tea.');
       const short = await remember(test.http, agent, 'The zebra freeze is on.', {
         kind: 'diary_short',
-        ttl_until: inDays(700 / DAY),
+        ttl_until: inDays(1_500 / DAY),
       });
       const contents = async (query: string): Promise<string[]> =>
         (await memoriesOf(test.http, agent, query)).map(({ content }) => content);

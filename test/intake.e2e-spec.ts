@@ -38,8 +38,7 @@ afterAll(async () => {
 });
 
 const newHandle = (): string => `agent-${(count += 1)}`;
-const post = (turn: unknown): Promise<Response> =>
-  test.http.post('/turns').send(turn as object);
+const post = (turn: unknown): Promise<Response> => test.http.post('/turns').send(turn as object);
 const accept = async (turn: TurnBody, status = 202): Promise<Receipt> => {
   const answer = await post(turn);
   expect({ status: answer.status, body: answer.body as unknown }).toMatchObject({ status });
@@ -86,11 +85,7 @@ describe('a finished turn', () => {
     expect(await episodesOf(turn.agent)).toEqual([episode]);
     const one = await test.http.get(`/agents/${turn.agent}/episodes/${receipt.episode_id}`).expect(200);
     expect(one.body).toEqual(episode);
-    expectProblem(
-      await test.http.get(`/agents/${turn.agent}/episodes/${randomUUID()}`),
-      404,
-      'episode.not_found',
-    );
+    expectProblem(await test.http.get(`/agents/${turn.agent}/episodes/${randomUUID()}`), 404, 'episode.not_found');
   });
 
   it('is answered as it was posted, with its reflection', async () => {

@@ -599,6 +599,7 @@ describe('the ledger', () => {
       'unsure/a done 1',
     ]);
     expect(asked).toEqual(['unsure', 'unsure']);
+    expect(fickle).toBe(1);
     expect(ends).toEqual([' done', 'a done', 'b done']);
   });
 

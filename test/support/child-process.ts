@@ -8,7 +8,7 @@ interface TestProcessOptions {
   keepErrors?: boolean;
 }
 
-/** A Node process that runs one of our TypeScript files. */
+/** A Node process that runs one of our files, built ones as they are. */
 export class TestProcess {
   /** Lines of stdout so far. */
   readonly lines: string[] = [];
@@ -21,7 +21,8 @@ export class TestProcess {
   /** @param file relative to `test/support` */
   constructor(file: string, { args = [], env = {}, keepErrors = false }: TestProcessOptions = {}) {
     const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-    this.child = spawn(process.execPath, ['--import', path('typescript.mjs'), path(file), ...args], {
+    const loader = file.endsWith('.ts') ? ['--import', path('typescript.mjs')] : [];
+    this.child = spawn(process.execPath, [...loader, path(file), ...args], {
       env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...env },
       stdio: ['ignore', 'pipe', keepErrors ? 'pipe' : 'inherit'],
     });

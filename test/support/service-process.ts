@@ -12,17 +12,20 @@ export class ServiceProcess {
     private readonly process: TestProcess,
   ) {}
 
-  /** Resolves once `/health/ready` answers 200. */
-  static async start(env: Record<string, string>): Promise<ServiceProcess> {
+  /** Resolves once `/health/ready` answers 200; `main` is relative to `test/support`. */
+  static async start(env: Record<string, string>, main = '../../src/main.ts'): Promise<ServiceProcess> {
     const port = await freePort();
-    const process = new TestProcess('../../src/main.ts', { env: { LOG_LEVEL: 'warn', ...env, PORT: String(port) } });
+    const process = new TestProcess(main, { env: { LOG_LEVEL: 'warn', ...env, PORT: String(port) } });
     const service = new ServiceProcess(`http://127.0.0.1:${port}`, process);
     await Promise.race([
       service.ready(),
       process.exited.then((code) => {
         throw new Error(`the service ended with ${code} before it was ready`);
       }),
-    ]);
+    ]).catch(async (error: unknown) => {
+      await process.end('SIGKILL');
+      throw error;
+    });
     return service;
   }
 

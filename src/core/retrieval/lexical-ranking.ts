@@ -4,7 +4,7 @@ const B = 0.4;
 
 /**
  * What a row lends to the rows one, two and three places away in its conversation. An answer often stands beside the
- * words it was asked with: this is worth 14 points of recall@10 on LoCoMo (docs/benchmarks.md).
+ * words it was asked with: this is worth 12 points of recall@10 on LoCoMo (docs/benchmarks.md).
  */
 const LENT = [0.6, 0.4, 0.2];
 

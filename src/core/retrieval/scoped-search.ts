@@ -20,8 +20,8 @@ import { VectorIndex } from './vector-index.js';
 const QUERY_TERM_LIMIT = 100;
 
 /**
- * What an arm's ranks count. The built-in embedder reads the same words as the lexical arm, less well: with an equal
- * vote it cost 16 points of recall@10 on LoCoMo (docs/benchmarks.md), so it only orders what the other leaves open.
+ * What an arm's ranks count, picked on LoCoMo (docs/benchmarks.md). The built-in embedder reads the same words as the
+ * lexical arm, less well: with an equal vote it lowers recall there, so it only orders what the other leaves open.
  * The recency arm brings rows into a pool that no query asks for; it does not know which row is best.
  */
 const WEIGHTS = { lexical: 1, vector: 1, builtInVector: 0.1, recency: 0.5 };

@@ -8,7 +8,8 @@ const TOOL_LIMIT = 8;
 /** One past turn, or one pattern of many, on one line. */
 export function episodeLine(episode: EpisodeView): string {
   const tools = episode.tool_sequence.slice(0, TOOL_LIMIT).join(', ');
-  const suffix = tools === '' ? '' : ` (tools: ${oneLine(tools)}${episode.tool_sequence.length > TOOL_LIMIT ? ', …' : ''})`;
+  const suffix =
+    tools === '' ? '' : ` (tools: ${oneLine(tools)}${episode.tool_sequence.length > TOOL_LIMIT ? ', …' : ''})`;
   const day = `${episode.ended_at.slice(0, 10)} UTC`;
   if (episode.kind === 'compacted') {
     const rate = episode.success_rate == null ? '' : `, ${Math.round(episode.success_rate * 100)} % done`;

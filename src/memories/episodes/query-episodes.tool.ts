@@ -20,7 +20,8 @@ const schema = z.object({
 export class QueryEpisodesTool implements AgentTool {
   readonly definition = toolDefinition({
     name: 'query_episodes',
-    description: 'Use when a task may resemble one that you have done before: finds your own past turns and how they ended.',
+    description:
+      'Use when a task may resemble one that you have done before: finds your own past turns and how they ended.',
     arguments: schema,
   });
   readonly phases = ['plan'] as const;

@@ -17,7 +17,8 @@ export function turnProblems(turn: FinishedTurn, now: Date): FieldProblem[] {
     problems.push({ path: 'started_at', message: 'started_at must lie between the year 2000 and a day from now' });
   }
   if (ended < started) problems.push({ path: 'ended_at', message: 'ended_at must not be before started_at' });
-  else if (ended > latest) problems.push({ path: 'ended_at', message: 'ended_at must not be more than a day from now' });
+  else if (ended > latest)
+    problems.push({ path: 'ended_at', message: 'ended_at must not be more than a day from now' });
   if (!isHandle(turn.agent) && !isUuid(turn.agent)) {
     problems.push({
       path: 'agent',

@@ -88,7 +88,9 @@ export class PlanContextStore {
 
   /** Forgets what was frozen before `before`. Answers how many. */
   async sweep(before: Date): Promise<number> {
-    const rows = await this.database.query(`delete from plan_contexts where frozen_at < $1 returning turn_id`, [before]);
+    const rows = await this.database.query(`delete from plan_contexts where frozen_at < $1 returning turn_id`, [
+      before,
+    ]);
     return rows.length;
   }
 }

@@ -57,7 +57,9 @@ export class Planner {
     });
     const own = block.resolve(context, deadline).catch((error: unknown) => {
       if (deadline.aborted) return empty('deadline');
-      this.log.warn(`block ${block.key} failed for turn ${context.turnId} of ${context.agent.handle}: ${String(error)}`);
+      this.log.warn(
+        `block ${block.key} failed for turn ${context.turnId} of ${context.agent.handle}: ${String(error)}`,
+      );
       return empty('search_failed');
     });
     return Promise.race([own, late]);
