@@ -17,9 +17,9 @@ export async function intake(bench: Bench): Promise<void> {
   teach(model, turns);
   const start = performance.now();
   const posted = await post(service, turns);
-  const postedMs = performance.now() - start;
+  const speed = (1_000 * turns.length) / (performance.now() - start);
   await allEnded(service, turns);
-  const reflectedMs = performance.now() - start;
+  const reflectedMs = (performance.now() - start).toFixed(0);
   const idle = await planContexts(service, turns, 'selected');
   await post(service, someAgain(turns));
   const healthy = await planContexts(service, turns, 'selected');
@@ -28,8 +28,7 @@ export async function intake(bench: Bench): Promise<void> {
   await post(service, someAgain(turns));
   const failing = await planContexts(service, turns, 'model_unavailable');
 
-  const speed = `${((1_000 * turns.length) / postedMs).toFixed(0)}/s`;
-  console.log(`${turns.length} turns (${source}), ${speed}; all reflected on after ${reflectedMs.toFixed(0)} ms`);
+  console.log(`${turns.length} turns (${source}), ${speed.toFixed(0)}/s; all reflected on in ${reflectedMs} ms`);
   printTable([
     ['', 'p50 ms', 'p95 ms', 'slowest ms'],
     ['POST /turns', ...quantiles(posted, 0.5, 0.95, 1)],

@@ -59,8 +59,13 @@ export function sendersIn(prompt: string): string[] {
   const lines = [...outsideFences(prompt).matchAll(SENDER_LINE)].map((match) => nameOf(match[1] ?? ''));
   const fenced = fencedIn(prompt)
     .filter(({ name }) => /sender/.test(name))
-    .flatMap(({ text }) => text.split('\n').map((line) => nameOf(line.replace(/^[-*] /, ''))));
+    .flatMap(({ text }) => text.split('\n').map(senderOf));
   return [...new Set([...lines, ...fenced])].filter(Boolean);
+}
+
+/** The name on a line of a sender's fence, with or without a label such as `Requester:`. */
+function senderOf(line: string): string {
+  return nameOf(line.replace(/^(?:[-*] |(?:current sender|requester|from): *)/i, ''));
 }
 
 /** What the prompt is about: its task, its messages and what was found out since. */
@@ -89,14 +94,15 @@ export function hitsIn(prompt: string): Hit[] {
 
 /** Who speaks and what is said, as far as the tags and the lines before them tell. */
 export function messagesIn(prompt: string): Message[] {
-  const messages = fencedIn(prompt).filter(({ name }) => /message|inbound|interaction|body|said/.test(name));
   let sender = '';
-  return messages.map(({ text, lead }) => {
+  return fencedIn(prompt).flatMap(({ name, text, lead }) => {
     const named = [...lead.matchAll(SENDER_LINE)].at(-1)?.[1];
     if (named) sender = nameOf(named);
+    if (/sender/.test(name)) sender = senderOf(text);
+    if (!/message|inbound|interaction|body|said/.test(name)) return [];
     const own = new RegExp(SENDER_LINE.source, 'i').exec(text);
-    if (own?.index === 0 && own[1]) return { sender: nameOf(own[1]), text: text.slice(own[0].length).trim() };
-    return { sender, text };
+    if (own?.index === 0 && own[1]) return [{ sender: nameOf(own[1]), text: text.slice(own[0].length).trim() }];
+    return [{ sender, text }];
   });
 }
 

@@ -102,7 +102,9 @@ export class Foundation1764600000000 implements MigrationInterface {
     await runner.query(`
       create unique index turns_done_work_key on turns (org_id, agent_id, work_key)
         where review_outcome = 'done' and work_key <> ''`);
-    await runner.query(`create index turns_agent on turns (org_id, agent_id, received_at)`);
+    // What the sweep of bodies looks for, in a table whose rows stay.
+    await runner.query(`create index turns_with_body on turns (reflection_ended_at) where body is not null`);
+    // Names may be too long for an index, so a digest of them is the key.
     await runner.query(`
       create table turn_subjects (
         org_id uuid not null,
@@ -111,7 +113,8 @@ export class Foundation1764600000000 implements MigrationInterface {
         external_id text not null,
         handle text not null,
         display_name text not null,
-        constraint turn_subjects_pkey primary key (org_id, turn_id, platform, external_id, handle, display_name)
+        subject_key text not null,
+        constraint turn_subjects_pkey primary key (org_id, turn_id, subject_key)
       )`);
 
     // started_at stands in the key because a hypertable's unique index must hold the time column.
@@ -188,6 +191,7 @@ export class Foundation1764600000000 implements MigrationInterface {
         turn_id uuid,
         conversation_id text,
         metadata jsonb not null,
+        observed_at timestamptz not null,
         source_turn_ids jsonb not null,
         superseded_by uuid,
         live boolean not null,
@@ -234,10 +238,14 @@ export class Foundation1764600000000 implements MigrationInterface {
         reason text not null,
         content text not null,
         payload jsonb not null,
+        content_hash text not null,
         turn_id uuid,
         created_at timestamptz not null,
         constraint quarantine_pkey primary key (id)
       )`);
+    // What is tried again and again waits once.
+    await runner.query(`
+      create unique index quarantine_content on quarantine (org_id, agent_id, kind, content_hash)`);
     await runner.query(`create index quarantine_org on quarantine (org_id, created_at, id)`);
 
     await runner.query(`
@@ -250,6 +258,7 @@ export class Foundation1764600000000 implements MigrationInterface {
         reason text,
         attempts integer not null,
         error text,
+        settled boolean not null,
         updated_at timestamptz not null,
         constraint reflection_runs_pkey primary key (org_id, turn_id, worker, part)
       )`);
@@ -275,10 +284,12 @@ export class Foundation1764600000000 implements MigrationInterface {
         agent_id uuid not null,
         turn_id uuid not null,
         hint_hash text not null,
-        output text not null,
-        data jsonb not null,
+        output text,
+        data jsonb,
+        lease_until timestamptz,
         created_at timestamptz not null,
-        constraint memory_refreshes_pkey primary key (org_id, agent_id, turn_id, hint_hash)
+        constraint memory_refreshes_pkey primary key (org_id, agent_id, turn_id, hint_hash),
+        constraint memory_refreshes_state_check check ((output is null) = (lease_until is not null))
       )`);
     await runner.query(`create index memory_refreshes_age on memory_refreshes (created_at)`);
     await runner.query(`
@@ -311,6 +322,7 @@ export class Foundation1764600000000 implements MigrationInterface {
         turn_id uuid not null,
         role text not null,
         since timestamptz not null,
+        asked_at timestamptz not null,
         constraint execution_slot_waits_pkey primary key (org_id, turn_id)
       )`);
     await runner.query(`

@@ -283,13 +283,20 @@ describe('an agent that is no longer listed', () => {
     });
   });
 
+  it('is answered a plan context and stays inactive', async () => {
+    await put({ ...acme, agents: [acme.agents[0]] }).expect(200);
+    const context = { turn_id: aTurn().turn_id, role: 'Worker', task_description: 'x' };
+    await test.http.post('/agents/worker-1/plan-context').send(context).expect(200);
+    expect(await isActive('worker-1')).toBe(false);
+  });
+
   it('posts nothing where auto_register is false, and neither does an unknown one', async () => {
     await put({ ...acme, auto_register: false, agents: [acme.agents[0]] }).expect(200);
     for (const agent of ['worker-1', 'stranger']) {
       expectProblem(await test.http.post('/turns').send(aTurn({ agent, role: 'Worker' })), 404, 'agent.not_found');
-      const context = { turn_id: aTurn().turn_id, role: 'Worker', task_description: 'x' };
-      expectProblem(await test.http.post(`/agents/${agent}/plan-context`).send(context), 404, 'agent.not_found');
     }
+    const context = { turn_id: aTurn().turn_id, role: 'Worker', task_description: 'x' };
+    expectProblem(await test.http.post('/agents/stranger/plan-context').send(context), 404, 'agent.not_found');
     const { body } = (await test.http
       .post('/turns/batch')
       .send({ turns: [aTurn({ agent: 'stranger' }), aTurn({ agent: 'lead' })] })) as {

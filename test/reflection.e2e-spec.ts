@@ -522,6 +522,7 @@ describe('the ledger', () => {
           source: 'persist_decider',
           turnId: input.turn.turn.turn_id,
           conversationId: null,
+          observedAt: new Date(),
           metadata: {},
         });
         return {

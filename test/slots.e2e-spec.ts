@@ -54,7 +54,7 @@ const count = async (answers: Promise<Response>[], status: number): Promise<numb
   (await Promise.all(answers)).filter((answer) => answer.status === status).length;
 
 const waitingSince = (role: string, seconds: number): Promise<unknown> =>
-  test.database.query(`insert into execution_slot_waits (org_id, turn_id, role, since) values ($1, $2, $3, $4)`, [
+  test.database.query(`insert into execution_slot_waits (org_id, turn_id, role, since, asked_at) values ($1, $2, $3, $4, now())`, [
     ORG,
     randomUUID(),
     role,

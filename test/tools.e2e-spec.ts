@@ -90,13 +90,20 @@ describe('a call', () => {
     }
   });
 
+  it.each(['{"content":"x"}', [], 5, true])('with %j for arguments is told what they must be', async (given) => {
+    const agent = await newAgent();
+    const answer = await test.http
+      .post(`/agents/${agent}/tools/reflect_and_persist`)
+      .send({ ...call, arguments: given })
+      .expect(200);
+    expect(answer.body).toMatchObject({ is_error: true, output: expect.stringContaining('JSON object') });
+  });
+
   it.each([
     [{ turn_id: 'x' }, 'turn_id'],
     [{ turn_id: undefined }, 'turn_id'],
     [{ phase: 'sleep' }, 'phase'],
     [{ phase: null }, 'phase'],
-    [{ arguments: 'x' }, 'arguments'],
-    [{ arguments: [] }, 'arguments'],
     [{ args: {} }, 'args'],
   ])('that is no call is 422: %j', async (changes, path) => {
     const agent = await newAgent();

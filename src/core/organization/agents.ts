@@ -84,34 +84,12 @@ export class Agents {
    */
   async ensure(orgId: string, agent: { handle: string; role: string | null }): Promise<Agent> {
     const known = await this.find(orgId, agent.handle);
-    if (known?.active) return known;
-    const organization = await this.organizations.get(orgId);
-    if (known && !organization.autoRegister) {
-      throw new ApiError(404, 'agent.not_found', 'This agent is no longer listed in its organisation.');
-    }
-    const role = known?.role ?? agent.role;
-    const handle = known?.handle ?? agent.handle;
-    if (role === null || !isHandle(handle) || !organization.autoRegister) {
-      throw new ApiError(404, 'agent.not_found', 'There is no such agent.');
-    }
-    return this.database.transaction(async () => {
-      await this.database.query(
-        `insert into roles (org_id, name, learning_enabled, llm, llm_auxiliary, max_concurrent)
-         values ($1, $2, null, '[]', '[]', null) on conflict do nothing`,
-        [orgId, role],
-      );
-      // No lock on a row that is there: intake goes on to locks that others hold while they want the agent's row.
-      await this.database.query(
-        `insert into agents (id, org_id, handle, role, active, credentials, created_at)
-         values ($1, $2, $3, $4, true, '{}', $5) on conflict do nothing`,
-        [agentId(orgId, handle), orgId, handle, role, new Date()],
-      );
-      await this.database.query(`update agents set active = true where org_id = $1 and handle = $2 and not active`, [
-        orgId,
-        handle,
-      ]);
-      return (await this.find(orgId, handle))!;
-    });
+    return known?.active ? known : this.register(orgId, agent, known);
+  }
+
+  /** As `ensure`, but an inactive agent stays inactive: only a turn brings it back. */
+  async ensureKnown(orgId: string, agent: { handle: string; role: string | null }): Promise<Agent> {
+    return (await this.find(orgId, agent.handle)) ?? this.register(orgId, agent, null);
   }
 
   /** The handles of the agents among `ids`. */
@@ -124,11 +102,17 @@ export class Agents {
     return new Map(rows.map(({ id, handle }) => [id, handle]));
   }
 
-  async touch(agentId: string, lastTurnAt: Date): Promise<void> {
+  async touch(agent: { orgId: string; id: string }, lastTurnAt: Date): Promise<void> {
     await this.database.query(
-      `update agents set last_turn_at = $2 where id = $1 and (last_turn_at is null or last_turn_at < $2)`,
-      [agentId, lastTurnAt],
+      `update agents set last_turn_at = $3
+       where org_id = $1 and id = $2 and (last_turn_at is null or last_turn_at < $3)`,
+      [agent.orgId, agent.id, lastTurnAt],
     );
+  }
+
+  /** Whether a turn may bring an agent and a role that the organisation does not know. */
+  async mayRegister(orgId: string): Promise<boolean> {
+    return (await this.organizations.get(orgId)).autoRegister;
   }
 
   async role(orgId: string, name: string): Promise<Role | null> {
@@ -165,6 +149,40 @@ export class Agents {
         active: row.active,
         last_turn_at: row.last_turn_at?.toISOString() ?? null,
       }),
+    });
+  }
+
+  private async register(
+    orgId: string,
+    agent: { handle: string; role: string | null },
+    known: Agent | null,
+  ): Promise<Agent> {
+    const organization = await this.organizations.get(orgId);
+    if (known && !organization.autoRegister) {
+      throw new ApiError(404, 'agent.not_found', 'This agent is no longer listed in its organisation.');
+    }
+    const role = known?.role ?? agent.role;
+    const handle = known?.handle ?? agent.handle;
+    if (role === null || !isHandle(handle) || !organization.autoRegister) {
+      throw new ApiError(404, 'agent.not_found', 'There is no such agent.');
+    }
+    return this.database.transaction(async () => {
+      await this.database.query(
+        `insert into roles (org_id, name, learning_enabled, llm, llm_auxiliary, max_concurrent)
+         values ($1, $2, null, '[]', '[]', null) on conflict do nothing`,
+        [orgId, role],
+      );
+      // No lock on a row that is there: intake goes on to locks that others hold while they want the agent's row.
+      await this.database.query(
+        `insert into agents (id, org_id, handle, role, active, credentials, created_at)
+         values ($1, $2, $3, $4, true, '{}', $5) on conflict do nothing`,
+        [agentId(orgId, handle), orgId, handle, role, new Date()],
+      );
+      await this.database.query(`update agents set active = true where org_id = $1 and handle = $2 and not active`, [
+        orgId,
+        handle,
+      ]);
+      return (await this.find(orgId, handle))!;
     });
   }
 }

@@ -14,4 +14,7 @@ export class ExecutionSlotWaitEntity {
 
   @Column('timestamptz')
   since: Date;
+
+  @Column('timestamptz')
+  askedAt: Date;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
+import { ApiError } from '../../platform/http/api-error.js';
 import { Agents } from './agents.js';
 
 export interface ExecutionSlot {
@@ -13,6 +14,9 @@ export interface ExecutionSlot {
 export const SLOT_SECONDS = 120;
 /** A reflection that has waited this long, in seconds, keeps one slot of its role from live turns. */
 const RESERVE_AFTER_SECONDS = 60;
+
+/** A reflection that waits asks again every half minute at most; one that no longer asks, in seconds, is gone. */
+const FORGET_AFTER_SECONDS = 180;
 
 /**
  * The ConcurrencyController of the mission: live turns and reflections of a role share its `max_concurrent` slots,
@@ -27,23 +31,35 @@ export class ExecutionSlots {
     private readonly settings: Settings,
   ) {}
 
-  /** A slot for a live turn, or null where none is free. */
+  /**
+   * A slot for a live turn, or null where none is free. A role that is not known yet may come with its first turn; 404
+   * where it may not.
+   */
   async acquireForTurn(orgId: string, role: string): Promise<ExecutionSlot | null> {
+    const known = (await this.agents.role(orgId, role)) !== null || (await this.agents.mayRegister(orgId));
+    if (!known) throw new ApiError(404, 'role.not_found', 'There is no such role.');
     return this.acquire({ orgId, role, holder: 'turn' });
   }
 
-  /** A slot for the reflection of a turn, or null; the wait of one that got none is remembered. */
-  async acquireForReflection(orgId: string, role: string, turnId: string): Promise<ExecutionSlot | null> {
+  /** A slot for the reflection of a turn; one that got none is remembered, and told since when it has waited. */
+  async acquireForReflection(
+    orgId: string,
+    role: string,
+    turnId: string,
+  ): Promise<ExecutionSlot | { waitingSince: Date }> {
     return this.database.transaction(async () => {
       const slot = await this.acquire({ orgId, role, holder: 'reflection' });
-      if (slot) await this.stopWaiting(orgId, turnId);
-      else {
-        await this.database.query(
-          `insert into execution_slot_waits (org_id, turn_id, role, since) values ($1, $2, $3, $4) on conflict do nothing`,
-          [orgId, turnId, role, new Date()],
-        );
+      if (slot) {
+        await this.stopWaiting(orgId, turnId);
+        return slot;
       }
-      return slot;
+      const [wait] = await this.database.query<{ since: Date }>(
+        `insert into execution_slot_waits (org_id, turn_id, role, since, asked_at) values ($1, $2, $3, $4, $4)
+         on conflict (org_id, turn_id) do update set role = excluded.role, asked_at = excluded.asked_at
+         returning since`,
+        [orgId, turnId, role, new Date()],
+      );
+      return { waitingSince: wait!.since };
     });
   }
 
@@ -76,6 +92,10 @@ export class ExecutionSlots {
       await this.database.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`execution_slots ${orgId}`]);
       const now = new Date();
       await this.database.query(`delete from execution_slots where org_id = $1 and expires_at <= $2`, [orgId, now]);
+      await this.database.query(`delete from execution_slot_waits where org_id = $1 and asked_at <= $2`, [
+        orgId,
+        new Date(now.getTime() - FORGET_AFTER_SECONDS * 1000),
+      ]);
       const [used] = await this.database.query<{ all: number; role: number; kept_all: number; kept_role: number }>(
         `select count(*)::int as "all", count(*) filter (where role = $2)::int as role,
            (select count(*) from execution_slot_waits where org_id = $1 and since <= $3)::int as kept_all,

@@ -4,7 +4,7 @@ import { isUuid } from '../../platform/http/page.js';
 
 /** A handle has 1..128 characters, no control character, and is not shaped like a UUID. */
 export function isHandle(text: unknown): text is string {
-  return typeof text === 'string' && text.length >= 1 && text.length <= 128 && !/\p{Cc}/u.test(text) && !isUuid(text);
+  return typeof text === 'string' && text !== '' && [...text].length <= 128 && !/\p{Cc}/u.test(text) && !isUuid(text);
 }
 
 export function IsHandle(): PropertyDecorator {

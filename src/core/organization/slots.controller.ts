@@ -3,11 +3,13 @@ import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
 import { Scope } from '../../platform/auth/scope.decorator.js';
 import { ApiError } from '../../platform/http/api-error.js';
+import { invalidRequest } from '../../platform/http/validation.pipe.js';
 import { UuidParam } from '../../platform/http/uuid-param.js';
 import { ExecutionSlots, type ExecutionSlot } from './execution-slots.js';
 
 /** Seconds after which a refused client may ask again: a slot lives no longer than two minutes unrenewed. */
 const RETRY_AFTER_SECONDS = 5;
+const MAX_ROLE_LENGTH = 200;
 
 @Controller()
 @Scope('engine')
@@ -21,6 +23,9 @@ export class SlotsController {
     @Param('role') role: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ExecutionSlot> {
+    if (role.length > MAX_ROLE_LENGTH) {
+      throw invalidRequest([{ path: 'role', message: `role must be at most ${MAX_ROLE_LENGTH} characters` }]);
+    }
     const slot = await this.slots.acquireForTurn(principal.orgId, role);
     if (slot) return slot;
     reply.header('retry-after', String(RETRY_AFTER_SECONDS));

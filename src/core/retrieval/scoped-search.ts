@@ -20,11 +20,18 @@ import { VectorIndex } from './vector-index.js';
 const QUERY_TERM_LIMIT = 100;
 
 /**
- * What an arm's ranks count, picked on LoCoMo (docs/benchmarks.md). The built-in embedder reads the same words as the
- * lexical arm, less well: with an equal vote it lowers recall there, so it only orders what the other leaves open.
+ * What an arm's ranks count. The built-in embedder reads the same words as the lexical arm, less well: with an equal
+ * vote it lowers recall on LoCoMo (docs/benchmarks.md), so it only orders what the other leaves open.
  * The recency arm brings rows into a pool that no query asks for; it does not know which row is best.
  */
 const WEIGHTS = { lexical: 1, vector: 1, builtInVector: 0.1, recency: 0.5 };
+
+/**
+ * Cosine similarity above which a row has to do with a query. To a semantic embedder unrelated texts are about at
+ * right angles or beyond. The built-in one finds shared trigrams everywhere: of 111,783 pairs of a LoCoMo question and a
+ * turn of another conversation that share no word, 99.9 % stay below 0.25 (`refunded` and `refund the order`: 0.48).
+ */
+const RELATED_ABOVE = { builtIn: 0.25, semantic: 0 };
 
 export type SearchArm = 'vector' | 'lexical' | 'recency';
 
@@ -35,7 +42,15 @@ export interface SearchRequest extends SearchScope {
   arms: Partial<Record<SearchArm, number>>;
   /** How many rows come back. */
   limit: number;
+  /** Leaves out rows that the vector arm alone names, and only as the least far of those that are unrelated. @default false */
+  relatedOnly?: boolean;
   signal?: AbortSignal;
+}
+
+interface Neighbour {
+  id: string;
+  /** Cosine distance, 0 to 2; NaN for a vector without a direction. */
+  distance: number;
 }
 
 export interface SearchHit {
@@ -74,27 +89,35 @@ export class ScopedSearch {
       arms.recency ? this.newest(request, arms.recency) : [],
     ]);
     request.signal?.throwIfAborted();
-    return fuseRanks<SearchArm>([
-      { arm: 'vector', ids: vector, weight: this.embeddings.local ? WEIGHTS.builtInVector : WEIGHTS.vector },
+    const ranked = fuseRanks<SearchArm>([
+      {
+        arm: 'vector',
+        ids: vector.map(({ id }) => id),
+        weight: this.embeddings.local ? WEIGHTS.builtInVector : WEIGHTS.vector,
+      },
       { arm: 'lexical', ids: lexical, weight: WEIGHTS.lexical },
       { arm: 'recency', ids: recency, weight: WEIGHTS.recency },
-    ]).slice(0, limit);
+    ]);
+    if (!request.relatedOnly) return ranked.slice(0, limit);
+    const floor = this.embeddings.local ? RELATED_ABOVE.builtIn : RELATED_ABOVE.semantic;
+    const related = new Set(vector.filter(({ distance }) => 1 - distance > floor).map(({ id }) => id));
+    return ranked.filter(({ id, arms }) => arms.some((arm) => arm !== 'vector') || related.has(id)).slice(0, limit);
   }
 
-  private async nearest(request: SearchRequest, query: string, limit: number): Promise<string[]> {
+  private async nearest(request: SearchRequest, query: string, limit: number): Promise<Neighbour[]> {
     this.database.assertNoTransaction('embedding a query');
     const { model } = this.embeddings;
     const values = model === null ? null : await this.embeddings.embed(query, request.signal);
     if (model === null || values === null) return [];
     const vector = { model, values };
     if (this.settings.retrieval.vector_index === 'exact' || !(await this.vectorIndex.ensure(request.table, vector))) {
-      return this.ids(exactVectorStatement(request, vector, limit));
+      return this.rows(exactVectorStatement(request, vector, limit));
     }
     return this.database.transaction(async () => {
       // Without these an agent's rows behind the first forty of the whole table are not found.
       await this.database.query(`set local hnsw.iterative_scan = strict_order`);
       await this.database.query(`set local hnsw.max_scan_tuples = 2147483647`);
-      return this.ids(indexedVectorStatement(request, vector, limit));
+      return this.rows(indexedVectorStatement(request, vector, limit));
     });
   }
 
@@ -111,11 +134,11 @@ export class ScopedSearch {
   }
 
   private async newest(scope: SearchScope, limit: number): Promise<string[]> {
-    return this.ids(recencyStatement(scope, limit));
+    return (await this.rows<{ id: string }>(recencyStatement(scope, limit))).map(({ id }) => id);
   }
 
-  private async ids({ sql, parameters }: Statement): Promise<string[]> {
-    return (await this.database.query<{ id: string }>(sql, parameters)).map(({ id }) => id);
+  private rows<Row>({ sql, parameters }: Statement): Promise<Row[]> {
+    return this.database.query<Row>(sql, parameters);
   }
 }
 

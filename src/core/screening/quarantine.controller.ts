@@ -1,4 +1,5 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiResponse } from '@nestjs/swagger';
 import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
 import { Scope } from '../../platform/auth/scope.decorator.js';
 import { ApiError } from '../../platform/http/api-error.js';
@@ -26,9 +27,10 @@ export class QuarantineController {
     return this.quarantine.list(orgId, { ...page, agentId });
   }
 
-  /** Carries the write out as if it had never been flagged. */
+  /** Carries the write out as if it had never been flagged; 409 where that is no longer possible, and it stays held. */
   @Post(':id/release')
   @HttpCode(204)
+  @ApiResponse({ status: 409, description: 'The write can no longer be carried out, and stays held.' })
   async release(@CurrentPrincipal() { orgId }: Principal, @Param('id', UuidParam) id: string): Promise<void> {
     if (!(await this.quarantine.release(orgId, id))) throw notFound();
   }

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { keysetList } from '../../platform/http/keyset-list.js';
 import type { Page, PageRequest } from '../../platform/http/page.js';
+import { contentHash } from '../turn/content-hash.js';
 import type { HeldWrite } from '../turn/extension-points.js';
 import { QuarantinedWrites } from './quarantined-writes.js';
 
@@ -13,6 +14,8 @@ export interface WriteToHold extends HeldWrite {
   reason: string;
   /** What the operator has to judge. */
   content: string;
+  /** What makes two writes of the kind the same for one who judges them. @default payload */
+  sameness?: unknown;
 }
 
 export interface QuarantineView {
@@ -49,25 +52,31 @@ export class QuarantineStore {
     private readonly writes: QuarantinedWrites,
   ) {}
 
-  /** Holds a write and answers with its id; joins the running transaction. */
+  /**
+   * Holds a write and answers with its id; joins the running transaction. One that waits already keeps its id and its
+   * age, and is carried out as it was written last.
+   */
   async hold(write: WriteToHold): Promise<string> {
-    const id = randomUUID();
-    await this.database.query(
-      `insert into quarantine (id, org_id, agent_id, kind, reason, content, payload, turn_id, created_at)
-       values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9)`,
+    const [row] = await this.database.query<{ id: string }>(
+      `insert into quarantine (id, org_id, agent_id, kind, reason, content, payload, content_hash, turn_id, created_at)
+       values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10)
+       on conflict (org_id, agent_id, kind, content_hash) do update
+         set reason = excluded.reason, content = excluded.content, payload = excluded.payload, turn_id = excluded.turn_id
+       returning id`,
       [
-        id,
+        randomUUID(),
         write.orgId,
         write.agentId,
         write.kind,
         write.reason,
         write.content,
         JSON.stringify(write.payload),
+        contentHash(write.sameness ?? write.payload),
         write.turnId,
         new Date(),
       ],
     );
-    return id;
+    return row!.id;
   }
 
   /** Newest first. */

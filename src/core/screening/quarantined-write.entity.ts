@@ -1,6 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('quarantine')
+@Index('quarantine_content', ['orgId', 'agentId', 'kind', 'contentHash'], { unique: true })
 @Index('quarantine_org', ['orgId', 'createdAt', 'id'])
 export class QuarantinedWriteEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'quarantine_pkey' })
@@ -23,6 +24,10 @@ export class QuarantinedWriteEntity {
 
   @Column('jsonb')
   payload: unknown;
+
+  /** Equal for writes that an operator would judge alike. */
+  @Column('text')
+  contentHash: string;
 
   @Column({ type: 'uuid', nullable: true })
   turnId: string | null;

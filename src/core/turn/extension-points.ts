@@ -53,8 +53,13 @@ export interface WorkerResult {
   outcome: 'done' | 'noop' | 'failed';
   /** Snake case, e.g. `near_duplicate`, `unusable_answer`; shown by `GET /turns/:turn_id`. */
   reason?: string;
-  /** The writes. Runs in the transaction of the ledger row, so both are there or neither; no model or HTTP call. */
-  apply?(): Promise<void>;
+  /** For people: what was wrong with the answer, e.g. why it is unusable. */
+  error?: string;
+  /**
+   * The writes. Runs in the transaction of the ledger row, so both are there or neither; no model or HTTP call. What
+   * is found out only here, such as a name that was taken meanwhile, is answered as another end.
+   */
+  apply?(): Promise<void | { outcome: 'done' | 'noop'; reason?: string }>;
 }
 
 /** How a part of a worker ended. */
@@ -86,7 +91,7 @@ export interface ReflectionWorker {
   /**
    * What has to be counted whatever the model said: called once for each part that ends, in the transaction of its
    * final ledger row and after `apply`, also where it was skipped (with the key `''` if the whole worker was) or is
-   * dead. No model or HTTP call.
+   * dead. An operator's retry of a dead part settles it no second time. No model or HTTP call.
    */
   settle?(input: ReflectionInput, part: string, end: WorkerEnd): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** Who spoke in a turn; outlives its body, for erasure. */
 @Entity('turn_subjects')
@@ -9,15 +9,19 @@ export class TurnSubjectEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'turn_subjects_pkey' })
   turnId: string;
 
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'turn_subjects_pkey' })
+  @Column('text')
   platform: string;
 
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'turn_subjects_pkey' })
+  @Column('text')
   externalId: string;
 
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'turn_subjects_pkey' })
+  @Column('text')
   handle: string;
 
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'turn_subjects_pkey' })
+  @Column('text')
   displayName: string;
+
+  /** Digest of the four. */
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'turn_subjects_pkey' })
+  subjectKey: string;
 }

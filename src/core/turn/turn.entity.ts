@@ -5,7 +5,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
   unique: true,
   where: `review_outcome = 'done' and work_key <> ''`,
 })
-@Index('turns_agent', ['orgId', 'agentId', 'receivedAt'])
+@Index('turns_with_body', ['reflectionEndedAt'], { where: 'body is not null' })
 export class TurnEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'turns_pkey' })
   orgId: string;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { contentHash } from './content-hash.js';
 import { isIdentifiable } from './interactions.js';
 import type { FinishedTurn, ReviewOutcome } from './turn.models.js';
 
@@ -100,10 +101,7 @@ export class TurnStore {
        where org_id = $1 and turn_id = $2`,
       [...parametersOf(turn), turn.reflection.status === 'skipped' ? turn.receivedAt : null],
     );
-    await this.database.query(`delete from turn_subjects where org_id = $1 and turn_id = $2`, [
-      turn.orgId,
-      turn.turnId,
-    ]);
+    // Who spoke in the body before stays: what was learned from it may stay too.
     await this.writeSubjects(turn);
   }
 
@@ -125,28 +123,44 @@ export class TurnStore {
     return rows.length > 0;
   }
 
-  /** Forgets the bodies of turns whose reflection ended before `before`; keys and hash stay. Answers how many. */
-  async sweepBodies(before: Date): Promise<number> {
+  /**
+   * Forgets the bodies of turns whose reflection ended before a day, those of dead ones, which may be retried, before
+   * another; keys and hash stay. Answers how many.
+   */
+  async sweepBodies(before: { ended: Date; dead: Date }): Promise<number> {
     const rows = await this.database.query(
-      `update turns set body = null where body is not null and reflection_status in ('done', 'skipped')
-         and reflection_ended_at < $1 returning turn_id`,
-      [before],
+      `update turns set body = null where body is not null
+         and reflection_ended_at < case when reflection_status = 'dead' then $2::timestamptz else $1 end
+         and reflection_ended_at < greatest($1::timestamptz, $2) returning turn_id`,
+      [before.ended, before.dead],
     );
     return rows.length;
   }
 
+  /** The content hashes of those of the turns that are stored. */
+  async hashes(orgId: string, turnIds: readonly string[]): Promise<Map<string, string>> {
+    const rows = await this.database.query<{ turn_id: string; content_hash: string }>(
+      `select turn_id, content_hash from turns where org_id = $1 and turn_id = any($2::uuid[])`,
+      [orgId, turnIds],
+    );
+    return new Map(rows.map((row) => [row.turn_id, row.content_hash]));
+  }
+
   private async writeSubjects(turn: TurnRecord & { body: FinishedTurn }): Promise<void> {
-    const subjects = turn.body.interactions.filter(isIdentifiable).map((sender) => ({
-      platform: sender.platform ?? '',
-      external_id: sender.external_id ?? '',
-      handle: sender.handle ?? '',
-      display_name: sender.display_name ?? '',
-    }));
+    const subjects = turn.body.interactions.filter(isIdentifiable).map((sender) => {
+      const subject = {
+        platform: sender.platform ?? '',
+        external_id: sender.external_id ?? '',
+        handle: sender.handle ?? '',
+        display_name: sender.display_name ?? '',
+      };
+      return { ...subject, subject_key: contentHash(subject) };
+    });
     if (subjects.length === 0) return;
     await this.database.query(
-      `insert into turn_subjects (org_id, turn_id, platform, external_id, handle, display_name)
-       select $1, $2, platform, external_id, handle, display_name from jsonb_to_recordset($3::jsonb)
-         as subject(platform text, external_id text, handle text, display_name text)
+      `insert into turn_subjects (org_id, turn_id, platform, external_id, handle, display_name, subject_key)
+       select $1, $2, platform, external_id, handle, display_name, subject_key from jsonb_to_recordset($3::jsonb)
+         as subject(platform text, external_id text, handle text, display_name text, subject_key text)
        on conflict do nothing`,
       [turn.orgId, turn.turnId, JSON.stringify(subjects)],
     );

@@ -4,7 +4,7 @@ import { searchColumns } from '../../core/retrieval/search-columns.js';
 import { Database } from '../../platform/database/database.js';
 import { Embeddings } from '../../platform/embeddings/embeddings.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import { hashOf, type DiaryKind, type DiaryRow, type DiarySource } from './diary.models.js';
+import { hashOf, type DiaryKind, type DiaryRow, type DiarySource, type EntryRef } from './diary.models.js';
 
 export interface DiaryDraft {
   orgId: string;
@@ -18,7 +18,12 @@ export interface DiaryDraft {
   turnId: string | null;
   conversationId: string | null;
   metadata: Record<string, unknown>;
-  /** Memories that this one takes the place of; they leave retrieval and stay in history. */
+  /** When the fact was true: of a turn its end, else now. */
+  observedAt: Date;
+  /**
+   * Memories that this one takes the place of; they leave retrieval and stay in history. Left alone are those that were
+   * observed later and, unless this one lasts too, those that last.
+   */
   supersedes?: readonly string[];
 }
 
@@ -31,12 +36,6 @@ export interface DiaryWrite {
   row: DiaryRow;
   /** False where an equal live memory was there already; its life may have been extended. */
   created: boolean;
-}
-
-interface EntryRef {
-  orgId: string;
-  agentId: string;
-  id: string;
 }
 
 /** SQLSTATE of Postgres. */
@@ -67,7 +66,7 @@ export class AgentDiary {
       const now = new Date();
       const written = (await this.insert(draft, now)) ?? (await this.extend(draft)) ?? (await this.insert(draft, now));
       if (!written) throw new Error(`memory of agent ${draft.agentId} met an equal one that came and went`);
-      await this.supersede(draft, written.row.id);
+      await this.supersede(draft, written.row, now);
       return written;
     });
   }
@@ -107,7 +106,7 @@ export class AgentDiary {
       const [row] = await this.database.query<DiaryRow>(
         `update agent_diary set content = $4, content_hash = $5, search = to_tsvector('english', $6),
            search_length = $7, embedding = $8::vector, embedding_model = $9, updated_at = $10,
-           ttl_until = coalesce($11, ttl_until), live = superseded_by is null
+           observed_at = $10, ttl_until = coalesce($11, ttl_until), live = superseded_by is null
          where org_id = $1 and agent_id = $2 and id = $3 returning ${DIARY_COLUMNS}`,
         [
           entry.orgId,
@@ -157,10 +156,10 @@ export class AgentDiary {
     const { search, length } = searchColumns(draft.content);
     const [row] = await this.database.query<DiaryRow>(
       `insert into agent_diary (id, org_id, agent_id, kind, content, content_hash, ttl_until, source, turn_id,
-         conversation_id, metadata, source_turn_ids, live, retrieval_count, search, search_length, embedding,
-         embedding_model, created_at, updated_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, $12::jsonb, true, 0, to_tsvector('english', $13), $14,
-         $15::vector, $16, $17, $17)
+         conversation_id, metadata, observed_at, source_turn_ids, live, retrieval_count, search, search_length,
+         embedding, embedding_model, created_at, updated_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, $12, $13::jsonb, true, 0, to_tsvector('english', $14),
+         $15, $16::vector, $17, $18, $18)
        on conflict (org_id, agent_id, content_hash) where live do nothing returning ${DIARY_COLUMNS}`,
       [
         randomUUID(),
@@ -174,6 +173,7 @@ export class AgentDiary {
         draft.turnId,
         draft.conversationId,
         JSON.stringify(draft.metadata),
+        draft.observedAt,
         JSON.stringify(draft.turnId === null ? [] : [draft.turnId]),
         search,
         length,
@@ -221,20 +221,30 @@ export class AgentDiary {
          ttl_until = case when ttl_until is null or $4::timestamptz is null then null else greatest(ttl_until, $4) end,
          source_turn_ids = case when $5::text is null or source_turn_ids ? $5 then source_turn_ids
            else source_turn_ids || to_jsonb($5::text) end,
-         updated_at = $6
+         observed_at = greatest(observed_at, $6), updated_at = $7
        where org_id = $1 and agent_id = $2 and content_hash = $3 and live returning ${DIARY_COLUMNS}`,
-      [draft.orgId, draft.agentId, hashOf(draft.content), draft.ttlUntil, draft.turnId, new Date()],
+      [
+        draft.orgId,
+        draft.agentId,
+        hashOf(draft.content),
+        draft.ttlUntil,
+        draft.turnId,
+        draft.observedAt,
+        new Date(),
+      ],
     );
     return row ? { row, created: false } : null;
   }
 
-  private async supersede(draft: DiaryDraft, by: string): Promise<void> {
-    const others = (draft.supersedes ?? []).filter((id) => id !== by);
-    if (others.length === 0) return;
+  private async supersede(draft: DiaryDraft, by: DiaryRow, now: Date): Promise<void> {
+    const others = (draft.supersedes ?? []).filter((id) => id !== by.id);
+    if (others.length === 0 || (by.ttl_until !== null && by.ttl_until <= now)) return;
+    // When a memory for a while ends, the lasting one that it speaks against has to be there still.
     await this.database.query(
       `update agent_diary set superseded_by = $4, live = false, updated_at = $5
-       where org_id = $1 and agent_id = $2 and id = any($3::uuid[]) and live`,
-      [draft.orgId, draft.agentId, others, by, new Date()],
+       where org_id = $1 and agent_id = $2 and id = any($3::uuid[]) and live and observed_at <= $6
+         and ($7 or kind = 'diary_short')`,
+      [draft.orgId, draft.agentId, others, by.id, now, draft.observedAt, by.ttl_until === null],
     );
   }
 }

@@ -39,6 +39,10 @@ export class DiaryEntryEntity {
   @Column('jsonb')
   metadata: Record<string, unknown>;
 
+  /** When the fact was true, as far as is known. */
+  @Column('timestamptz')
+  observedAt: Date;
+
   @Column('jsonb')
   sourceTurnIds: string[];
 

@@ -46,6 +46,7 @@ export class DiaryController {
       now: new Date(),
       kind,
       includeExpired,
+      relatedOnly: true,
     });
     return { items, next_cursor: null, total: items.length };
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiError } from '../../platform/http/api-error.js';
 import { invalidRequest } from '../../platform/http/validation.pipe.js';
-import { daysAfter, DEFAULT_TTL_DAYS, viewOf, type DiaryView } from './diary.models.js';
+import { daysAfter, DEFAULT_TTL_DAYS, viewOf, type DiaryView, type EntryRef } from './diary.models.js';
 import { DiaryReader } from './diary.reader.js';
 import type { DiaryEntryChange, DiaryEntryDraft } from './diary.dto.js';
 import { AgentDiary } from './agent-diary.js';
@@ -10,12 +10,6 @@ import { ScreenedDiary, type ScreenedWrite } from './screened-diary.js';
 export type EditResult =
   | { status: 'created' | 'existing' | 'changed'; entry: DiaryView }
   | { status: 'quarantined'; quarantineId: string; reason: string };
-
-interface EntryRef {
-  orgId: string;
-  agentId: string;
-  id: string;
-}
 
 /** What an operator may do to an agent's memories. */
 @Injectable()
@@ -38,6 +32,7 @@ export class DiaryEditor {
       turnId: null,
       conversationId: draft.conversation_id,
       metadata: {},
+      observedAt: now,
     });
     return resultOf(await this.screened.write(prepared));
   }

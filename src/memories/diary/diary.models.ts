@@ -13,6 +13,13 @@ export const LINE_LIMIT = 400;
 
 const DAY = 24 * 60 * 60 * 1000;
 
+/** One memory of an agent. */
+export interface EntryRef {
+  orgId: string;
+  agentId: string;
+  id: string;
+}
+
 export interface DiaryRow {
   id: string;
   org_id: string;

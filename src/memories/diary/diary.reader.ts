@@ -95,6 +95,8 @@ export class DiaryReader {
     now: Date;
     kind?: DiaryKind;
     includeExpired?: boolean;
+    /** Leaves out what has nothing to do with the query. @default false */
+    relatedOnly?: boolean;
     signal?: AbortSignal;
   }): Promise<DiaryView[]> {
     const { orgId, agentId, query, limits, now, signal } = wanted;
@@ -109,6 +111,7 @@ export class DiaryReader {
       query,
       arms: { vector: limits.vector, lexical: limits.lexical, recency: limits.recency },
       limit: limits.total,
+      relatedOnly: wanted.relatedOnly,
       signal,
     });
     const rows = await this.database.query<DiaryRow>(

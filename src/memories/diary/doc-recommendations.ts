@@ -69,8 +69,19 @@ export class DocRecommendations implements QuarantinedWrite, OnModuleInit {
       await this.add(draft);
       return;
     }
-    const { orgId, agentId, turnId, content } = draft;
-    await this.quarantine.hold({ orgId, agentId, turnId, kind: this.kind, reason: flag, content, payload: draft });
+    const { orgId, agentId, turnId, content, targetHint, rationale } = draft;
+    await this.quarantine.hold({
+      orgId,
+      agentId,
+      turnId,
+      kind: this.kind,
+      reason: flag,
+      content: [content, targetHint && `Target: ${targetHint}`, rationale && `Rationale: ${rationale}`]
+        .filter(Boolean)
+        .join('\n\n'),
+      payload: draft,
+      sameness: { content, targetHint, rationale },
+    });
   }
 
   async apply({ payload }: HeldWrite): Promise<void> {

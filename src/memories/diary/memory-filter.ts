@@ -14,6 +14,8 @@ export const MAX_SELECTED = 8;
 const TASK_LIMIT = 1_200;
 const HINT_LIMIT = 1_200;
 const ANSWER_TOKENS = 2_000;
+/** Senders that are named, those who came last. */
+const SENDER_LIMIT = 20;
 
 const RULES = `You choose which of an AI agent's numbered memories it should have before it as it works on a task.
 
@@ -106,13 +108,16 @@ export function readSelection(answer: readonly unknown[], candidates: number): {
 }
 
 function promptOf(request: FilterRequest): string {
-  const senders = mergeBySender(request.interactions).map(describe);
+  const senders = mergeBySender(request.interactions)
+    .slice(-SENDER_LIMIT)
+    .map((sender) => `Current sender: ${describe(sender)}`);
   return [
     ...(request.hint === null
       ? []
       : [`What the agent has found out since:\n${fence('hint', clipText(request.hint, HINT_LIMIT))}`]),
-    ...senders.map((sender) => `Current sender: ${sender}`),
+    // Names are as free as any message.
+    ...(senders.length === 0 ? [] : [fence('sender', senders.join('\n'))]),
     ...(request.salientText === '' ? [] : [`Task:\n${fence('task', clipText(request.salientText, TASK_LIMIT))}`]),
-    `Memories:\n${numbered(request.candidates.map((memory) => memory.content))}`,
+    `Memories:\n${fence('memories', numbered(request.candidates.map((memory) => memory.content)))}`,
   ].join('\n\n');
 }

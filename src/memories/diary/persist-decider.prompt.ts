@@ -1,12 +1,14 @@
 import { fence, FENCE_RULE, numbered, oneLine } from '../../core/auxiliary/fence.js';
 import type { ReflectionInput } from '../../core/turn/extension-points.js';
-import { describe } from '../../core/turn/interactions.js';
+import { chronological, describe } from '../../core/turn/interactions.js';
+import type { Interaction } from '../../core/turn/turn.models.js';
 import { clipText } from '../../platform/text/storable-text.js';
 import type { DiaryView } from './diary.models.js';
 
-/** UTF-16 code units of the task and of the plan; a message is bounded by the salient text's own limit. */
+/** UTF-16 code units of the task and of the plan, of one message, and of all messages with their senders. */
 const SUMMARY_LIMIT = 2_000;
 const MESSAGE_LIMIT = 4_000;
+const MESSAGES_LIMIT = 12_000;
 
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
@@ -35,11 +37,7 @@ ${FENCE_RULE}`;
 /** The data of one turn, for the rules above. */
 export function persistDeciderPrompt(input: ReflectionInput, known: readonly DiaryView[]): string {
   const { turn } = input.turn;
-  const messages = turn.interactions.flatMap((interaction) => {
-    const body = (interaction.body ?? '').trim();
-    if (body === '') return [];
-    return [`Requester: ${describe(interaction) || 'unknown'}\n${fence('message', clipText(body, MESSAGE_LIMIT))}`];
-  });
+  const messages = newestMessages(turn.interactions);
   const said = messages.length > 0 ? messages : [fence('task', clipText(turn.task_description, SUMMARY_LIMIT))];
   return [
     `Time of the turn: ${turnTime(turn.ended_at)}`,
@@ -47,8 +45,24 @@ export function persistDeciderPrompt(input: ReflectionInput, known: readonly Dia
     `Plan:\n${fence('plan', clipText(turn.plan.summary, SUMMARY_LIMIT))}`,
     `Tools called: ${oneLine(turn.tool_sequence.join(', '), SUMMARY_LIMIT) || '(none)'}`,
     `Outcome: ${turn.review_outcome}${turn.failure_reason === null ? '' : ` (${turn.failure_reason})`}`,
-    `Known memories:\n${known.length > 0 ? numbered(known.map(knownLine)) : '(none)'}`,
+    `Known memories:\n${known.length > 0 ? fence('memories', numbered(known.map(knownLine))) : '(none)'}`,
   ].join('\n\n');
+}
+
+/** What was said, in the order in which it was; where it is too much, the end of it with a mark before. */
+function newestMessages(interactions: readonly Interaction[]): string[] {
+  const spoken = chronological(interactions).flatMap((interaction) => {
+    const body = clipText((interaction.body ?? '').trim(), MESSAGE_LIMIT);
+    return body === '' ? [] : [{ sender: `Requester: ${describe(interaction) || 'unknown'}`, body }];
+  });
+  let first = spoken.length;
+  for (let length = 0; first > 0; first -= 1) {
+    const { sender, body } = spoken[first - 1]!;
+    length += sender.length + body.length;
+    if (length > MESSAGES_LIMIT) break;
+  }
+  const kept = spoken.slice(first).map(({ sender, body }) => `${fence('sender', sender)}\n${fence('message', body)}`);
+  return first === 0 ? kept : [`(${first} earlier messages are left out)`, ...kept];
 }
 
 /** In the zone that the turn engine wrote the time in, e.g. `2023-05-24 (Wednesday) 23:30 +09:00`. */

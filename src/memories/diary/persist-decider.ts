@@ -77,7 +77,7 @@ export class PersistDecider implements ReflectionWorker {
       maxTokens: this.settings.learning.reflect.budget_tokens,
       signal: input.signal,
     });
-    if (answer.kind === 'unusable') return { outcome: 'failed', reason: answer.reason };
+    if (answer.kind === 'unusable') return { outcome: 'failed', reason: 'unusable_answer', error: answer.reason };
     return answer.kind === 'noop' ? this.noop(input, null) : this.resultOf(input, answer.value, known);
   }
 
@@ -119,8 +119,8 @@ export class PersistDecider implements ReflectionWorker {
     memory: { kind: 'LONG' | 'SHORT'; answer: PersistDeciderAnswer; content: string; supersedes: string[] },
   ): Promise<WorkerResult> {
     const { orgId, agent, turn } = input.turn;
-    const ttlUntil =
-      memory.kind === 'SHORT' ? daysAfter(new Date(turn.ended_at), ttlDaysOf(memory.answer.ttl_days)) : null;
+    const endedAt = new Date(turn.ended_at);
+    const ttlUntil = memory.kind === 'SHORT' ? daysAfter(endedAt, ttlDaysOf(memory.answer.ttl_days)) : null;
     const draft: ScreenedDraft = await this.diary.prepare({
       orgId,
       agentId: agent.id,
@@ -131,6 +131,8 @@ export class PersistDecider implements ReflectionWorker {
       turnId: turn.turn_id,
       conversationId: turn.conversation_id,
       metadata: { review_outcome: turn.review_outcome },
+      // A clock that runs ahead must not make of its facts ones that nothing supersedes.
+      observedAt: new Date(Math.min(endedAt.getTime(), Date.now())),
       supersedes: memory.supersedes,
     });
     return {

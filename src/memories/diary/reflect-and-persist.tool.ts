@@ -38,16 +38,18 @@ export class ReflectAndPersistTool implements AgentTool {
     const read = readArguments(schema, call.arguments);
     if (!read.ok) return read.error;
     const { content, ttl_days: days, note } = read.value;
+    const now = new Date();
     const draft = await this.diary.prepare({
       orgId: call.orgId,
       agentId: call.agent.id,
       kind: days === undefined ? 'diary_long' : 'diary_short',
       content,
-      ttlUntil: days === undefined ? null : daysAfter(new Date(), days),
+      ttlUntil: days === undefined ? null : daysAfter(now, days),
       source: 'reflect_and_persist',
       turnId: call.turnId,
       conversationId: call.context?.conversationId ?? null,
       metadata: note === undefined ? {} : { note },
+      observedAt: now,
     });
     const written = await this.diary.write(draft);
     if (written.status === 'quarantined') {

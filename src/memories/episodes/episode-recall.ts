@@ -26,7 +26,7 @@ export class EpisodeRecall {
     private readonly episodes: EpisodeStore,
   ) {}
 
-  /** Best first, at most `limit`. */
+  /** Best first, at most `limit`; none where no turn has to do with the query. */
   async find(request: RecallRequest): Promise<EpisodeView[]> {
     const { orgId, agentId, query, limit, signal } = request;
     const hits = await this.retrieval.search({
@@ -46,6 +46,7 @@ export class EpisodeRecall {
       query,
       arms: { vector: limit * 4, lexical: limit * 4 },
       limit,
+      relatedOnly: true,
       signal,
     });
     return this.episodes.byIds(

@@ -6,7 +6,7 @@ import { Database } from '../../platform/database/database.js';
 import { Embeddings } from '../../platform/embeddings/embeddings.js';
 import { keysetList } from '../../platform/http/keyset-list.js';
 import type { Page, PageRequest } from '../../platform/http/page.js';
-import { viewOf, type EpisodeRow, type EpisodeView } from './episode.view.js';
+import { EPISODE_COLUMNS, viewOf, type EpisodeRow, type EpisodeView } from './episode.view.js';
 
 /** What has to be settled before the transaction: the text and its vector. */
 export interface PreparedEpisode {
@@ -97,7 +97,7 @@ export class EpisodeStore {
 
   async get(orgId: string, agentId: string, id: string): Promise<EpisodeView | null> {
     const [row] = await this.database.query<EpisodeRow>(
-      `select * from episodes where org_id = $1 and agent_id = $2 and id = $3`,
+      `select ${EPISODE_COLUMNS} from episodes where org_id = $1 and agent_id = $2 and id = $3`,
       [orgId, agentId, id],
     );
     return row ? viewOf(row) : null;
@@ -106,7 +106,7 @@ export class EpisodeStore {
   /** In the order of `ids`; ids of other agents are left out. */
   async byIds(orgId: string, agentId: string, ids: readonly string[]): Promise<EpisodeView[]> {
     const rows = await this.database.query<EpisodeRow>(
-      `select * from episodes where org_id = $1 and agent_id = $2 and id = any($3::uuid[])`,
+      `select ${EPISODE_COLUMNS} from episodes where org_id = $1 and agent_id = $2 and id = any($3::uuid[])`,
       [orgId, agentId, ids],
     );
     const byId = new Map(rows.map((row) => [row.id, viewOf(row)]));
@@ -116,7 +116,7 @@ export class EpisodeStore {
   /** Newest first by the time they started. */
   list(orgId: string, agentId: string, request: PageRequest & EpisodeFilter): Promise<Page<EpisodeView>> {
     return keysetList<EpisodeRow, EpisodeView>(this.database, {
-      columns: '*',
+      columns: EPISODE_COLUMNS,
       from: 'episodes',
       filter: `org_id = $1 and agent_id = $2 and ($3::text is null or kind = $3)
         and ($4::text is null or review_outcome = $4)`,

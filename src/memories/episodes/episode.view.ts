@@ -22,6 +22,11 @@ export interface EpisodeRow {
   exemplar_turn_ids: string[];
 }
 
+/** The fields of `EpisodeRow`: vectors and search columns stay in the database. */
+export const EPISODE_COLUMNS = `id, started_at, kind, count, task_id, turn_id, task_summary, plan_summary, tool_sequence,
+  skills_used, review_outcome, ended_at, duration_ms, common_task_pattern, common_outcome, success_rate,
+  subjects_involved, notable_patterns, exemplar_turn_ids`;
+
 export interface EpisodeView {
   id: string;
   kind: 'raw' | 'compacted';

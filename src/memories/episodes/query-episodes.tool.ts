@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { AgentTool, ToolCall, ToolResult } from '../../core/turn/extension-points.js';
 import { readArguments, toolDefinition } from '../../core/turn/tool-arguments.js';
+import { renderEpisodes } from './episode-lines.js';
 import { EpisodeRecall } from './episode-recall.js';
 import { EpisodeSummary } from './episode-summary.js';
 import type { EpisodeView } from './episode.view.js';
@@ -49,7 +50,7 @@ export class QueryEpisodesTool implements AgentTool {
       return { output: 'There are no prior episodes that match.', is_error: false, data: { episodes } };
     }
     const summary = await this.summary.of({ ...call, question: query, episodes: found });
-    return { output: summary ?? JSON.stringify({ episodes }), is_error: false, data: { episodes } };
+    return { output: renderEpisodes(found, summary), is_error: false, data: { episodes } };
   }
 }
 

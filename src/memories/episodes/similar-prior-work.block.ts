@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { BlockResult, PlanBlock, PlanContext } from '../../core/turn/extension-points.js';
-import { episodeLine } from './episode-lines.js';
+import { renderEpisodes } from './episode-lines.js';
 import { EpisodeRecall } from './episode-recall.js';
 import { EpisodeSummary } from './episode-summary.js';
 
@@ -38,7 +38,6 @@ export class SimilarPriorWorkBlock implements PlanBlock {
     });
     if (episodes.length === 0) return { text: '', selection_count: 0, reason: 'nothing_stored' };
     const summary = await this.summary.of({ ...context, question: context.salientText, episodes, signal });
-    const body = summary ?? episodes.map((episode) => `- ${episodeLine(episode)}`).join('\n');
-    return { text: `${body}\n\n${FOOTER}`, selection_count: episodes.length, reason: 'selected' };
+    return { text: `${renderEpisodes(episodes, summary)}\n\n${FOOTER}`, selection_count: episodes.length, reason: 'selected' };
   }
 }

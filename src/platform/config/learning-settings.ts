@@ -217,7 +217,7 @@ export class EpisodeLifecycleSettings {
 
 /** The knobs of learning itself. */
 export class LearningSettings {
-  /** Learn at all: off, turns are stored as episodes and can be searched, nothing more. @default true */
+  /** Reflect on finished turns; a role's own learning_enabled goes first. Off, turns are still stored and searched. @default true */
   @Switch()
   enabled = true;
 

@@ -1,5 +1,5 @@
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsNotEmpty, IsString, MaxLength } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsNotEmpty, IsString, IsUUID, MaxLength } from 'class-validator';
 
 /** In a body, null means absent. */
 export function OrDefault<Value>(make: () => Value): PropertyDecorator {
@@ -13,4 +13,10 @@ export const Names = (): PropertyDecorator => (target, property) => {
   IsString({ each: true })(target, property);
   IsNotEmpty({ each: true })(target, property);
   MaxLength(500, { each: true })(target, property);
+};
+
+/** The id of a turn: a UUID, in lower case from here on. */
+export const TurnId = (): PropertyDecorator => (target, property) => {
+  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))(target, property);
+  IsUUID('all')(target, property);
 };

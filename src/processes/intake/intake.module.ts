@@ -3,13 +3,16 @@ import { OrganizationModule } from '../../core/organization/organization.module.
 import { TurnModule } from '../../core/turn/turn.module.js';
 import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
 import { ReflectionModule } from '../reflection/reflection.module.js';
+import { PlanContextsModule } from '../planning/plan-contexts.module.js';
 import { Intake } from './intake.js';
+import { TurnAnnouncement } from './turn-announcement.js';
+import { TurnDrafts } from './turn-drafts.js';
 import { TurnReader } from './turn.reader.js';
 import { TurnsController } from './turns.controller.js';
 
 @Module({
-  imports: [OrganizationModule, TurnModule, EpisodesModule, ReflectionModule],
+  imports: [OrganizationModule, TurnModule, EpisodesModule, PlanContextsModule, ReflectionModule],
   controllers: [TurnsController],
-  providers: [Intake, TurnReader],
+  providers: [Intake, TurnAnnouncement, TurnDrafts, TurnReader],
 })
 export class IntakeModule {}

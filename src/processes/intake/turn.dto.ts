@@ -1,4 +1,4 @@
-import { Transform, Type } from 'class-transformer';
+import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
@@ -9,14 +9,13 @@ import {
   IsObject,
   IsOptional,
   IsString,
-  IsUUID,
   MaxLength,
   Min,
   ValidateNested,
 } from 'class-validator';
 import { InteractionDto } from '../../core/turn/interaction.dto.js';
 import type { FailureReason, FinishedTurn, PlanDecision, ReviewOutcome } from '../../core/turn/turn.models.js';
-import { Names, OrDefault } from '../../platform/http/dto-decorators.js';
+import { Names, OrDefault, TurnId } from '../../platform/http/dto-decorators.js';
 import { IsInstant } from '../../platform/http/instant.js';
 
 export class PlanDto {
@@ -29,8 +28,7 @@ export class PlanDto {
 }
 
 export class FinishedTurnDto implements FinishedTurn {
-  @IsUUID('all')
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))
+  @TurnId()
   turn_id: string;
 
   /** Handle or id of the agent. */

@@ -55,6 +55,7 @@ export class TurnsController {
     const checked = await Promise.all(batch.turns.map(readTurn));
     const fit = checked.flatMap((item) => (item instanceof FinishedTurnDto ? [item] : []));
     const results = await this.intake.submitAll(
+      principal.orgId,
       fit.map((turn) => ({ orgId: principal.orgId, turn, reflect: batch.reflect, trace })),
     );
     const items = checked.map((item, index) => {

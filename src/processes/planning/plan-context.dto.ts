@@ -1,4 +1,4 @@
-import { Transform, Type } from 'class-transformer';
+import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
@@ -6,16 +6,14 @@ import {
   IsObject,
   IsOptional,
   IsString,
-  IsUUID,
   MaxLength,
   ValidateNested,
 } from 'class-validator';
 import { InteractionDto } from '../../core/turn/interaction.dto.js';
-import { Names, OrDefault } from '../../platform/http/dto-decorators.js';
+import { Names, OrDefault, TurnId } from '../../platform/http/dto-decorators.js';
 
 export class PlanContextDto {
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))
-  @IsUUID('all')
+  @TurnId()
   turn_id: string;
 
   /** Registers an unknown agent with this role. */

@@ -21,7 +21,7 @@ export class PlanContexts {
   /** The stored bytes of the turn, else those of a new plan context; 404 for an agent that may not register. */
   async ofTurn(asked: { orgId: string; agent: string; request: PlanContextDto; trace: TraceIds }): Promise<string> {
     const { orgId, request, trace } = asked;
-    const agent = await this.agents.ensure(orgId, { handle: asked.agent, role: request.role });
+    const agent = await this.agents.ensureKnown(orgId, { handle: asked.agent, role: request.role });
     const stored = await this.store.find(orgId, agent.id, request.turn_id);
     if (stored) return stored.rendered;
     return this.planner.freeze({

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { BlockResult, PlanBlock, PlanContext } from '../../core/turn/extension-points.js';
+import type { BlockResult, PlanBlock, PlanContext, ShownLine } from '../../core/turn/extension-points.js';
+import { aboutTurn } from '../../core/turn/turn-event.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
 import { EventBus } from '../../platform/events/event-bus.js';
@@ -29,16 +30,30 @@ export class Planner {
     const resolved = await this.resolve(context);
     const rendered = render(context, resolved);
     const shown = resolved.flatMap((block) => block.shown ?? []);
-    const isFirst = await this.database.transaction(async () => {
-      if (!(await this.store.freeze(context, { rendered, shown }))) return false;
-      for (const block of resolved) await block.afterFreeze?.();
-      return true;
-    });
+    const isFirst = await this.firstStored(context, { rendered, shown }, resolved);
     if (isFirst) {
       this.announce(context, resolved);
       return rendered;
     }
     return (await this.store.find(context.orgId, context.agent.id, context.turnId))?.rendered ?? rendered;
+  }
+
+  /** What blocks do after freezing is worth trying, not worth failing the call. */
+  private async firstStored(
+    context: PlanContext,
+    frozen: { rendered: string; shown: ShownLine[] },
+    resolved: readonly ResolvedBlock[],
+  ): Promise<boolean> {
+    try {
+      return await this.database.transaction(async () => {
+        if (!(await this.store.freeze(context, frozen))) return false;
+        for (const block of resolved) await block.afterFreeze?.();
+        return true;
+      });
+    } catch (error) {
+      this.log.warn(`an effect of freezing turn ${context.turnId} of ${context.agent.handle} failed: ${String(error)}`);
+      return this.store.freeze(context, frozen);
+    }
   }
 
   private async resolve(context: PlanContext): Promise<ResolvedBlock[]> {
@@ -55,7 +70,8 @@ export class Planner {
     const late = new Promise<BlockResult>((settle) => {
       deadline.addEventListener('abort', () => settle(empty('deadline')), { once: true });
     });
-    const own = block.resolve(context, deadline).catch((error: unknown) => {
+    const resolve = async (): Promise<BlockResult> => block.resolve(context, deadline);
+    const own = resolve().catch((error: unknown) => {
       if (deadline.aborted) return empty('deadline');
       this.log.warn(
         `block ${block.key} failed for turn ${context.turnId} of ${context.agent.handle}: ${String(error)}`,
@@ -74,13 +90,7 @@ export class Planner {
     );
     const knowledge = resolved.find(({ block }) => block.key === 'relevant_knowledge');
     this.events.publish('plan_prefetch.summary', {
-      org_id: context.orgId,
-      agent_id: context.agent.id,
-      agent_handle: context.agent.handle,
-      role: context.agent.role,
-      turn_id: context.turnId,
-      trace_id: context.traceId,
-      span_id: context.spanId,
+      ...aboutTurn(context),
       payload: {
         ...(measures as BlockMeasures),
         relevant_knowledge_selection_count: knowledge?.selection_count ?? 0,

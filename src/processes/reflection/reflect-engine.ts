@@ -1,16 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ExecutionSlots } from '../../core/organization/execution-slots.js';
 import { Agents, type Agent } from '../../core/organization/agents.js';
+import { aboutTurn } from '../../core/turn/turn-event.js';
 import { TurnStore, type TurnRecord } from '../../core/turn/turn.store.js';
 import { EventBus } from '../../platform/events/event-bus.js';
 import type { JobOutcome } from '../../platform/jobs/job.models.js';
 import { ReflectionGates } from './reflection.gates.js';
 import './reflection.events.js';
+import { ReflectionLedger } from './reflection.ledger.js';
 import { WorkerPass, type PassResult } from './worker-pass.js';
 
-/** Seconds until a turn that waits asks again. */
-const BUDGET_WAIT_SECONDS = 60;
-const SLOT_WAIT_SECONDS = 5;
+/** Most seconds until a turn over budget asks again: the budget may be raised before the day ends. */
+const BUDGET_WAIT_SECONDS = 300;
 const SLOT_RENEWAL_SECONDS = 40;
 
 /**
@@ -27,15 +28,31 @@ export class ReflectEngine {
     private readonly gates: ReflectionGates,
     private readonly slots: ExecutionSlots,
     private readonly pass: WorkerPass,
+    private readonly ledger: ReflectionLedger,
     private readonly events: EventBus,
   ) {}
+
+  /** For a job that gave up: its turn must not look as if somebody were still at it. */
+  async giveUp(orgId: string, turnId: string): Promise<void> {
+    await this.slots.stopWaiting(orgId, turnId);
+    const turn = await this.turns.find(orgId, turnId);
+    if (turn) await this.turns.setReflection(turn, { status: 'dead', reason: 'attempts_exhausted' });
+  }
+
+  /** For a job that failed and will be run again. */
+  async putOff(orgId: string, turnId: string): Promise<void> {
+    const turn = await this.turns.find(orgId, turnId);
+    if (turn) await this.turns.setReflection(turn, { status: 'retrying', reason: 'backoff' });
+  }
 
   /** Carries the reflection on a turn as far as it goes now. A turn that is gone, swept or ended is left alone. */
   async reflect(orgId: string, turnId: string, signal: AbortSignal): Promise<JobOutcome> {
     const turn = await this.turns.find(orgId, turnId);
     if (!turn?.body || ['done', 'skipped', 'dead'].includes(turn.reflection.status)) {
       await this.slots.stopWaiting(orgId, turnId);
-      return { status: 'done' };
+      // A crash may have come between the end of a dead turn and that of its job, which is what an operator retries.
+      const { status, reason } = turn?.reflection ?? {};
+      return status === 'dead' ? { status: 'dead', error: reason ?? status } : { status: 'done' };
     }
     const agent = await this.agents.get(orgId, turn.agentId);
     const verdict = await this.gates.judge(agent, turn.body);
@@ -43,13 +60,16 @@ export class ReflectEngine {
       // It may have waited for a slot before; now no slot must be kept for it.
       await this.slots.stopWaiting(orgId, turnId);
       if ('end' in verdict) {
+        await this.ledger.skipPending(orgId, turnId, verdict.end);
         return this.end(turn, agent, { status: 'skipped', reason: verdict.end, workersRun: 0 });
       }
-      this.log.log(`reflection_skipped_budget_exhausted: turn ${turnId} of agent ${agent.handle} waits`);
-      return this.wait(turn, verdict.wait, inSeconds(BUDGET_WAIT_SECONDS));
+      if (turn.reflection.reason !== verdict.wait) {
+        this.log.log(`reflection_skipped_budget_exhausted: turn ${turnId} of agent ${agent.handle} waits`);
+      }
+      return this.wait(turn, verdict.wait, inSeconds(Math.min(BUDGET_WAIT_SECONDS, secondsLeftOfTheDay()) * jitter()));
     }
     const slot = await this.slots.acquireForReflection(orgId, agent.role, turnId);
-    if (!slot) return this.wait(turn, 'slot', inSeconds(SLOT_WAIT_SECONDS));
+    if ('waitingSince' in slot) return this.wait(turn, 'slot', inSeconds(slotWaitSeconds(slot.waitingSince) * jitter()));
     const renewal = setInterval(() => {
       this.slots.renew(orgId, slot.slot_id).catch((error: unknown) => {
         this.log.warn(`slot ${slot.slot_id} of turn ${turnId} was not renewed: ${String(error)}`);
@@ -91,13 +111,7 @@ export class ReflectEngine {
   ): Promise<JobOutcome> {
     if (!(await this.turns.setReflection(turn, { status: end.status, reason: end.reason }))) return { status: 'done' };
     this.events.publish('reflection.completed', {
-      org_id: turn.orgId,
-      agent_id: agent.id,
-      agent_handle: agent.handle,
-      role: agent.role,
-      turn_id: turn.turnId,
-      trace_id: turn.traceId,
-      span_id: turn.spanId,
+      ...aboutTurn({ ...turn, agent }),
       payload: {
         workers_run: end.workersRun,
         review_outcome: turn.reviewOutcome,
@@ -107,6 +121,21 @@ export class ReflectEngine {
     });
     return { status: 'done' };
   }
+}
+
+/** A tenth of the time waited so far, from 5 to 30 seconds: many that wait long must not keep the workers busy. */
+function slotWaitSeconds(since: Date): number {
+  return Math.min(30, Math.max(5, (Date.now() - since.getTime()) / 10_000));
+}
+
+function secondsLeftOfTheDay(): number {
+  const now = new Date();
+  return (Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1) - now.getTime()) / 1000;
+}
+
+/** Spreads what would all come back at the same moment. */
+function jitter(): number {
+  return 1 + Math.random() / 10;
 }
 
 function inSeconds(seconds: number): Date {

@@ -1,7 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { TurnStore } from '../../core/turn/turn.store.js';
 import { JobHandlers } from '../../platform/jobs/job-handlers.js';
 import type { JobContext, JobHandler, JobOutcome } from '../../platform/jobs/job.models.js';
+import { bestEffort } from '../../platform/jobs/best-effort.js';
 import { ReflectEngine } from './reflect-engine.js';
 import { ReflectionLedger } from './reflection.ledger.js';
 import { REFLECT_TURN, type ReflectTurnPayload } from './reflection.queue.js';
@@ -9,6 +10,7 @@ import { REFLECT_TURN, type ReflectTurnPayload } from './reflection.queue.js';
 @Injectable()
 export class ReflectTurnJob implements JobHandler<ReflectTurnPayload>, OnModuleInit {
   readonly task = REFLECT_TURN;
+  private readonly log = new Logger(ReflectTurnJob.name);
 
   constructor(
     private readonly handlers: JobHandlers,
@@ -21,8 +23,21 @@ export class ReflectTurnJob implements JobHandler<ReflectTurnPayload>, OnModuleI
     this.handlers.register(this);
   }
 
-  run(payload: ReflectTurnPayload, { signal }: JobContext): Promise<JobOutcome> {
-    return this.engine.reflect(payload.org_id, payload.turn_id, signal);
+  async run(payload: ReflectTurnPayload, { signal, attempt, maxAttempts }: JobContext): Promise<JobOutcome> {
+    try {
+      return await this.engine.reflect(payload.org_id, payload.turn_id, signal);
+    } catch (error) {
+      if (!signal.aborted && attempt < maxAttempts) {
+        await bestEffort(this.log, `turn ${payload.turn_id} still looks as if it were being reflected on`, () =>
+          this.engine.putOff(payload.org_id, payload.turn_id),
+        );
+      }
+      throw error;
+    }
+  }
+
+  async onDead({ org_id: orgId, turn_id: turnId }: ReflectTurnPayload): Promise<void> {
+    await this.engine.giveUp(orgId, turnId);
   }
 
   async onRetry({ org_id: orgId, turn_id: turnId }: ReflectTurnPayload): Promise<void> {

@@ -26,6 +26,9 @@ export class ReflectionRunEntity {
   @Column({ type: 'text', nullable: true })
   error: string | null;
 
+  @Column('boolean')
+  settled: boolean;
+
   @Column('timestamptz')
   updatedAt: Date;
 }

@@ -13,6 +13,13 @@ export interface WorkerView {
   error: string | null;
 }
 
+export interface LedgerEntry {
+  status: WorkerStatus;
+  reason: string | null;
+  attempts: number;
+  error: string | null;
+}
+
 export interface LedgerKey {
   orgId: string;
   turnId: string;
@@ -33,15 +40,15 @@ export class ReflectionLedger {
     );
   }
 
-  async write(
-    key: LedgerKey,
-    entry: { status: WorkerStatus; reason: string | null; attempts: number; error: string | null },
-  ): Promise<void> {
+  /** `settled`, once true, stays true. */
+  async write(key: LedgerKey, entry: LedgerEntry & { settled: boolean }): Promise<void> {
     await this.database.query(
-      `insert into reflection_runs (org_id, turn_id, worker, part, status, reason, attempts, error, updated_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      `insert into reflection_runs as run (org_id, turn_id, worker, part, status, reason, attempts, error, settled,
+         updated_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
        on conflict (org_id, turn_id, worker, part) do update set status = excluded.status, reason = excluded.reason,
-         attempts = excluded.attempts, error = excluded.error, updated_at = excluded.updated_at`,
+         attempts = excluded.attempts, error = excluded.error, settled = run.settled or excluded.settled,
+         updated_at = excluded.updated_at`,
       [
         key.orgId,
         key.turnId,
@@ -51,18 +58,20 @@ export class ReflectionLedger {
         entry.reason,
         entry.attempts,
         entry.error,
+        entry.settled,
         new Date(),
       ],
     );
   }
 
-  async hasEnded(key: LedgerKey): Promise<boolean> {
-    const rows = await this.database.query(
-      `select 1 from reflection_runs
-       where org_id = $1 and turn_id = $2 and worker = $3 and part = $4 and status <> 'pending'`,
+  /** Whether the part has a row that ended, and whether it has been settled. */
+  async stateOf(key: LedgerKey): Promise<{ ended: boolean; settled: boolean }> {
+    const [row] = await this.database.query<{ ended: boolean; settled: boolean }>(
+      `select status <> 'pending' as ended, settled from reflection_runs
+       where org_id = $1 and turn_id = $2 and worker = $3 and part = $4`,
       [key.orgId, key.turnId, key.worker, key.part],
     );
-    return rows.length > 0;
+    return row ?? { ended: false, settled: false };
   }
 
   async remove(key: LedgerKey): Promise<void> {
@@ -82,9 +91,19 @@ export class ReflectionLedger {
 
   /** For an operator's retry: the dead are asked again, with all their attempts. */
   async reviveDead(orgId: string, turnId: string): Promise<void> {
-    await this.database.query(`delete from reflection_runs where org_id = $1 and turn_id = $2 and status = 'dead'`, [
-      orgId,
-      turnId,
-    ]);
+    await this.database.query(
+      `update reflection_runs set status = 'pending', reason = null, attempts = 0, error = null, updated_at = $3
+       where org_id = $1 and turn_id = $2 and status = 'dead'`,
+      [orgId, turnId, new Date()],
+    );
+  }
+
+  /** For a turn that a gate ends after workers have begun. */
+  async skipPending(orgId: string, turnId: string, reason: string): Promise<void> {
+    await this.database.query(
+      `update reflection_runs set status = 'skipped', reason = $3, updated_at = $4
+       where org_id = $1 and turn_id = $2 and status = 'pending'`,
+      [orgId, turnId, reason, new Date()],
+    );
   }
 }

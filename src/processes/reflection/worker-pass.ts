@@ -18,6 +18,8 @@ export type PassResult =
 /** Ends of a part that was run to its end. */
 const RUN: ReadonlySet<WorkerStatus> = new Set(['done', 'noop', 'failed']);
 
+const MAX_BACKOFF_SECONDS = 3_600;
+
 class Superseded extends Error {}
 
 /** Runs every worker that has not ended yet, each by itself: one that fails keeps none of the others from running. */
@@ -103,8 +105,8 @@ export class WorkerPass {
       await guarded(part, async (before) => {
         const result = await worker.run(input, part);
         const attempts = before + 1;
-        const [end, reason] = [result.outcome, result.reason ?? null];
-        await this.end({ pass, input, worker, part, attempts, end, reason, error: null, result });
+        const [end, reason, error] = [result.outcome, result.reason ?? null, result.error ?? null];
+        await this.end({ pass, input, worker, part, attempts, end, reason, error, result });
       });
     }
     return retries;
@@ -123,11 +125,13 @@ export class WorkerPass {
     result?: WorkerResult;
   }): Promise<void> {
     const { pass, input, worker, part } = last;
-    await this.whileOpen(pass, worker.name, part, async (key) => {
-      await last.result?.apply?.();
-      await worker.settle?.(input, part, last.end);
-      const { reason, attempts, error } = last;
-      await this.ledger.write(key, { status: last.end, reason, attempts, error });
+    await this.whileOpen(pass, worker.name, part, async (key, settled) => {
+      const found = await last.result?.apply?.();
+      const end = found?.outcome ?? last.end;
+      const reason = found ? (found.reason ?? null) : last.reason;
+      if (!settled) await worker.settle?.(input, part, end);
+      const { attempts, error } = last;
+      await this.ledger.write(key, { status: end, reason, attempts, error, settled: true });
     });
   }
 
@@ -153,9 +157,10 @@ export class WorkerPass {
       return null;
     }
     await this.whileOpen(pass, worker.name, part, (key) =>
-      this.ledger.write(key, { status: 'pending', reason: 'backoff', attempts, error: message }),
+      this.ledger.write(key, { status: 'pending', reason: 'backoff', attempts, error: message, settled: false }),
     );
-    return unavailable?.retryAt ?? new Date(Date.now() + base * 2 ** Math.max(0, attempts - 1) * 1000);
+    const seconds = Math.min(base * 2 ** Math.max(0, attempts - 1), MAX_BACKOFF_SECONDS);
+    return unavailable?.retryAt ?? new Date(Date.now() + seconds * 1000);
   }
 
   /**
@@ -166,14 +171,15 @@ export class WorkerPass {
     pass: Pass,
     worker: string,
     part: string,
-    write: (key: LedgerKey) => Promise<void>,
+    write: (key: LedgerKey, settled: boolean) => Promise<void>,
   ): Promise<void> {
     const { orgId, turnId, contentHash } = pass.turn;
     const key = { orgId, turnId, worker, part };
     await this.database.transaction(async () => {
       const current = await this.turns.find(orgId, turnId, { lock: true });
-      if (current?.contentHash !== contentHash) throw new Superseded();
-      if (!(await this.ledger.hasEnded(key))) await write(key);
+      if (!current?.body || current.contentHash !== contentHash) throw new Superseded();
+      const { ended, settled } = await this.ledger.stateOf(key);
+      if (!ended) await write(key, settled);
     });
   }
 }

@@ -17,7 +17,8 @@ export interface ToolRequest {
   tool: string;
   turnId: string;
   phase: TurnPhase;
-  arguments: Record<string, unknown>;
+  /** As the model wrote them. */
+  arguments: unknown;
   trace: TraceIds;
 }
 
@@ -39,6 +40,10 @@ export class ToolDispatch {
     if (!tool.phases.includes(request.phase)) {
       return toolError(`${request.tool} can be called in phase ${tool.phases.join(' or ')}, not in ${request.phase}.`);
     }
+    const given = request.arguments ?? {};
+    if (typeof given !== 'object' || Array.isArray(given)) {
+      return toolError('The arguments must be one JSON object, not a string, a number or a list.');
+    }
     const role = await this.agents.role(request.orgId, found.role);
     const agent = { id: found.id, handle: found.handle, role: found.role };
     const roleContext = { name: found.role, chain: role ? this.auxiliary.chainOf(role) : [] };
@@ -49,7 +54,7 @@ export class ToolDispatch {
       role: roleContext,
       turnId: request.turnId,
       phase: request.phase,
-      arguments: request.arguments,
+      arguments: given as Record<string, unknown>,
       context: stored && { ...stored.context, agent, role: roleContext },
       traceId: request.trace.traceId ?? stored?.context.traceId ?? null,
       spanId: request.trace.spanId ?? stored?.context.spanId ?? null,

@@ -1,6 +1,7 @@
-import { Transform } from 'class-transformer';
-import { IsIn, IsObject, IsOptional, IsUUID } from 'class-validator';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Allow, IsIn, IsOptional } from 'class-validator';
 import { TURN_PHASES, type TurnPhase } from '../../core/turn/extension-points.js';
+import { TurnId } from '../../platform/http/dto-decorators.js';
 
 export class ToolsQuery {
   /** Only the tools of this phase; all where absent. */
@@ -10,15 +11,14 @@ export class ToolsQuery {
 }
 
 export class ToolCallDto {
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))
-  @IsUUID('all')
+  @TurnId()
   turn_id: string;
 
   @IsIn(TURN_PHASES)
   phase: TurnPhase;
 
   /** As the model wrote them; what is wrong with them is answered with `is_error`. */
-  @Transform(({ value }: { value: unknown }) => value ?? {})
-  @IsObject()
-  arguments: Record<string, unknown> = {};
+  @Allow()
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true })
+  arguments: unknown;
 }
