@@ -1,15 +1,18 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { LoggerService, LogLevel } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppModule } from './app.module.js';
 import { serveOpenApi } from './openapi.document.js';
 import { Authenticator } from './platform/auth/authenticator.js';
 import { isOpenPath } from './platform/auth/open-paths.js';
 import type { RequestWithPrincipal } from './platform/auth/principal.js';
 import type { Settings } from './platform/config/settings.js';
+import { ApiError } from './platform/http/api-error.js';
+import { endConnections } from './platform/http/end-connections.js';
 import { createFastifyAdapter } from './platform/http/fastify-adapter.js';
 import { ProblemFilter } from './platform/http/problem.filter.js';
+import { ShutdownSignal } from './platform/http/shutdown-signal.js';
 import { createValidationPipe } from './platform/http/validation.pipe.js';
 
 /** The whole application, ready to listen or to be injected with requests. */
@@ -25,14 +28,18 @@ export async function createApp(
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(new ProblemFilter());
   const authenticator = app.get(Authenticator);
+  const stopping = app.get(ShutdownSignal).signal;
+  const fastify = app.getHttpAdapter().getInstance();
+  endConnections(fastify, stopping);
   // Before the body is read: a stranger's two megabytes are not parsed.
-  app
-    .getHttpAdapter()
-    .getInstance()
-    .addHook('onRequest', async (request: FastifyRequest & RequestWithPrincipal) => {
-      if (isOpenPath(request.url)) return;
-      request.principal = await authenticator.authenticate(request.headers.authorization);
-    });
+  fastify.addHook('onRequest', async (request: FastifyRequest & RequestWithPrincipal, reply: FastifyReply) => {
+    if (stopping.aborted) {
+      reply.header('connection', 'close');
+      throw new ApiError(503, 'service.stopping', 'The service is stopping; send the request again in a moment.');
+    }
+    if (isOpenPath(request.url)) return;
+    request.principal = await authenticator.authenticate(request.headers);
+  });
   serveOpenApi(app);
   return app;
 }

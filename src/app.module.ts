@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type OnModuleDestroy } from '@nestjs/common';
 import { OrganizationModule } from './core/organization/organization.module.js';
 import { ScreeningModule } from './core/screening/screening.module.js';
 import { entities } from './entities.js';
@@ -10,6 +10,8 @@ import type { Settings } from './platform/config/settings.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { EmbeddingsModule } from './platform/embeddings/embeddings.module.js';
 import { EventsModule } from './platform/events/events.module.js';
+import { HttpModule } from './platform/http/http.module.js';
+import { ShutdownSignal } from './platform/http/shutdown-signal.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { IntakeModule } from './processes/intake/intake.module.js';
 import { PlanningModule } from './processes/planning/planning.module.js';
@@ -21,7 +23,9 @@ import { HealthModule } from './views/health/health.module.js';
 
 /** The whole composition, floor by floor. */
 @Module({})
-export class AppModule {
+export class AppModule implements OnModuleDestroy {
+  constructor(private readonly shutdown: ShutdownSignal) {}
+
   /** @param embeddedUrl an embedded database that somebody else started, for tests */
   static forRoot(settings: Settings, options: { embeddedUrl?: string } = {}): DynamicModule {
     const { database_url: databaseUrl, data_dir: dataDir } = settings.environment;
@@ -31,6 +35,7 @@ export class AppModule {
         ConfigModule.forRoot(settings),
         DatabaseModule.forRoot({ databaseUrl, dataDir, entities, embeddedUrl: options.embeddedUrl }),
         EventsModule,
+        HttpModule,
         JobsModule,
         AuthModule,
         EmbeddingsModule,
@@ -51,5 +56,9 @@ export class AppModule {
         JobsViewModule,
       ],
     };
+  }
+  /** The root is the first to hear of a shutdown; a global module, as that of the signal, would be the last. */
+  onModuleDestroy(): void {
+    this.shutdown.abort();
   }
 }

@@ -41,9 +41,20 @@ export async function start(): Promise<void> {
 
 function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof BootError) return error.message;
-  if ((error as { code?: unknown }).code === 'EADDRINUSE') {
-    const { port } = error as { port: number };
-    return `port ${port} is taken: stop what listens there, or set PORT to another`;
+  const { code, syscall, port, address, hostname } = error as ListenError;
+  if (code === 'EADDRINUSE') return `port ${port} is taken: stop what listens there, or set PORT to another`;
+  if (code === 'EADDRNOTAVAIL') return `HOST ${address} is no address of this machine: set HOST to one that is`;
+  if (code === 'EACCES' && syscall === 'listen') {
+    return `this user may not listen on PORT ${port}: set PORT to one above 1023`;
   }
+  if (syscall === 'getaddrinfo') return `HOST ${hostname} could not be resolved (${code}): set HOST to an IP address`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+interface ListenError {
+  code?: string;
+  syscall?: string;
+  port?: number;
+  address?: string;
+  hostname?: string;
 }

@@ -77,8 +77,6 @@ describe('the chain of a role', () => {
     ]);
     expect(auxiliary.chainOf({ llmAuxiliary: [], llm: ['first'] })).toEqual(['first']);
     expect(auxiliary.chainOf({ llmAuxiliary: ['nobody'], llm: ['first'] })).toEqual([]);
-    expect(auxiliary.available({ llmAuxiliary: [], llm: [] })).toBe(false);
-    expect(auxiliary.available({ llmAuxiliary: ['first'], llm: [] })).toBe(true);
   });
 });
 

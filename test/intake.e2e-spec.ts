@@ -242,6 +242,34 @@ describe('a finished turn', () => {
   });
 });
 
+describe('a turn of people with long names', () => {
+  it('is stored, as long as the names are within their limits', async () => {
+    const names = Array.from({ length: 500 }, (_, index) => String.fromCodePoint(0x4e00 + ((index * 7919) % 20_000)));
+    const long = names.join('');
+    const interactions = [aMessage({ external_id: long, handle: 'h', display_name: [...long].reverse().join('') })];
+    const turns = [aTurn({ agent: newHandle() }), aTurn({ agent: newHandle(), interactions })];
+    expect((await test.http.post('/turns/batch').send({ turns }).expect(200)).body).toMatchObject({
+      items: [{ status: 'accepted' }, { status: 'accepted' }],
+    });
+  });
+});
+
+describe('the trace of a turn', () => {
+  it('is that of its plan context where the turn is posted without one', async () => {
+    const completed = eventsOf(test, 'turn.completed');
+    const turn = aTurn({ agent: newHandle() });
+    await test.http
+      .post(`/agents/${turn.agent}/plan-context`)
+      .set('traceparent', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01')
+      .send({ turn_id: turn.turn_id, role: 'support', task_description: 'x' })
+      .expect(200);
+    await accept(turn);
+    expect(completed).toMatchObject([
+      { trace_id: '4bf92f3577b34da6a3ce929d0e0e4736', span_id: '00f067aa0ba902b7', turn_id: turn.turn_id },
+    ]);
+  });
+});
+
 describe('a turn that comes again', () => {
   it('is one episode and one reflection, with the same ids', async () => {
     model.reply('persist_decider', '{"kind":"LONG","content":"Alice prefers short answers."}');
@@ -379,6 +407,21 @@ describe('a self_iterate turn', () => {
     expect(await memoriesOf(test.http, turn.agent)).toHaveLength(1);
     expect(model.requests).toHaveLength(1);
     expectProblem(await post({ ...done, iterations: 4 }), 409, 'turn.conflict');
+  });
+});
+
+describe('two bodies of one turn at once', () => {
+  it('end with the finished one, whichever comes first', async () => {
+    for (let round = 0; round < 8; round++) {
+      const unfinished = aTurn({ agent: newHandle(), review_outcome: 'self_iterate' });
+      const finished = { ...unfinished, iterations: 2, review_outcome: 'done' };
+      const answers = await Promise.all(
+        round % 2 ? [post(unfinished), post(finished)] : [post(finished), post(unfinished)],
+      );
+      const ofFinished = answers[round % 2 ? 1 : 0]!;
+      expect([202]).toContain(ofFinished.status);
+      expect(await episodesOf(unfinished.agent)).toMatchObject([{ review_outcome: 'done' }]);
+    }
   });
 });
 

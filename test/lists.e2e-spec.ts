@@ -71,9 +71,10 @@ const lists: { name: string; path: string; fill: () => Promise<unknown>; add: ()
       own: 0,
       fill: () =>
         test.database.query(
-          `insert into agent_diary (id, org_id, agent_id, kind, content, content_hash, source, metadata, source_turn_ids,
-           live, retrieval_count, search, search_length, created_at, updated_at)
-         select ${ID}, $1, $2, 'diary_long', 'memory ' || i, 'hash ' || i, 'import', '{}', '[]', true, 0, '', 0, ${AT}, ${AT}
+          `insert into agent_diary (id, org_id, agent_id, kind, content, content_hash, source, metadata, observed_at,
+           source_turn_ids, live, retrieval_count, search, search_length, created_at, updated_at)
+         select ${ID}, $1, $2, 'diary_long', 'memory ' || i, 'hash ' || i, 'import', '{}', ${AT}, '[]', true, 0, '', 0,
+           ${AT}, ${AT}
          from generate_series(1, ${COUNT}) i`,
           [orgId, agentId],
         ),
@@ -144,8 +145,8 @@ function fillRecommendations(count: number, at: string): Promise<unknown> {
 
 function fillQuarantine(count: number, at: string): Promise<unknown> {
   return test.database.query(
-    `insert into quarantine (id, org_id, agent_id, kind, reason, content, payload, created_at)
-     select ${ID}, $1, $2, 'diary', 'injection', 'text ' || i, '{}', date_trunc('milliseconds', ${at})
+    `insert into quarantine (id, org_id, agent_id, kind, reason, content, payload, content_hash, created_at)
+     select ${ID}, $1, $2, 'diary', 'injection', 'text ' || i, '{}', gen_random_uuid()::text, date_trunc('milliseconds', ${at})
      from generate_series(1, ${count}) i`,
     [orgId, agentId],
   );

@@ -639,6 +639,37 @@ describe('the ledger', () => {
     expect(statuses(await ended(turn))).toEqual(['broken/ done 1', 'slow/ done 1']);
   });
 
+  it('takes another end that is found out only while writing', async () => {
+    compose(worker('namer', () => done(() => Promise.resolve({ outcome: 'noop', reason: 'name_taken' }))));
+    const { role, agent } = newRole();
+    const turn = await post({ agent, role });
+    expect(await ended(turn)).toMatchObject({ status: 'done', workers: [{ status: 'noop', reason: 'name_taken' }] });
+  });
+
+  it('settles a part once, also where an operator has the dead one tried again', async () => {
+    const ends: string[] = [];
+    let refuses = true;
+    compose(
+      worker('counted', () => (refuses ? Promise.reject(new AuxiliaryUnavailable('refused', 'no')) : done()), {
+        settle: (_, part, end) => {
+          ends.push(`${part} ${end}`);
+          return Promise.resolve();
+        },
+      }),
+    );
+    const { role, agent } = newRole();
+    const turn = await post({ agent, role });
+    expect(statuses(await ended(turn))).toEqual(['counted/ dead 1']);
+    refuses = false;
+    const job = await eventually(
+      () => jobOf(turn),
+      (found) => found?.status === 'dead',
+    );
+    await test.http.post(`/jobs/${job!.id}/retry`).expect(202);
+    expect(statuses(await ended(turn))).toEqual(['counted/ done 1']);
+    expect(ends).toEqual([' dead']);
+  });
+
   describe('of a superseded turn', () => {
     it('keeps what was finished and asks the skipped ones again', async () => {
       const runs: string[] = [];
@@ -741,6 +772,18 @@ describe('the event reflection.completed', () => {
 });
 
 describe('a job', () => {
+  it('of a dead turn is dead again however often it is run, so that an operator finds it', async () => {
+    const { role, agent } = newRole({ status: 401 });
+    const turn = await post({ agent, role });
+    expect(await ended(turn)).toMatchObject({ status: 'dead' });
+    const [{ org_id: orgId } = { org_id: '' }] = await test.database.query<{ org_id: string }>(
+      `select org_id from turns where turn_id = $1`,
+      [turn.turn_id],
+    );
+    const signal = new AbortController().signal;
+    expect(await test.app.get(ReflectEngine).reflect(orgId, turn.turn_id, signal)).toMatchObject({ status: 'dead' });
+  });
+
   it('for a turn that is gone is left alone', async () => {
     const engine = test.app.get(ReflectEngine);
     expect(await engine.reflect(randomUUID(), randomUUID(), new AbortController().signal)).toEqual({ status: 'done' });

@@ -59,9 +59,9 @@ async function store(memories: readonly Memory[]): Promise<string[]> {
   }));
   await db.database.query(
     `insert into agent_diary (id, org_id, agent_id, kind, content, content_hash, ttl_until, source, conversation_id,
-       metadata, source_turn_ids, live, retrieval_count, search, search_length, embedding, embedding_model, created_at,
-       updated_at)
-     select id, org, agent, 'diary_long', content, hash, "ttlUntil", 'import', conversation, '{}', '[]', true, 0,
+       metadata, observed_at, source_turn_ids, live, retrieval_count, search, search_length, embedding, embedding_model,
+       created_at, updated_at)
+     select id, org, agent, 'diary_long', content, hash, "ttlUntil", 'import', conversation, '{}', at, '[]', true, 0,
        to_tsvector('english', search), length, vector::vector, model, at, at
      from jsonb_to_recordset($1::jsonb) as given(id uuid, org uuid, agent uuid, content text, hash text,
        "ttlUntil" timestamptz, conversation text, search text, length int, vector text, model text, at timestamptz)`,

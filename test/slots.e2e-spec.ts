@@ -167,6 +167,12 @@ describe('a reflection that waits for a slot', () => {
     await acquired('single');
   });
 
+  it('keeps none once it no longer asks', async () => {
+    await waitingSince('single', 600);
+    await test.database.query(`update execution_slot_waits set asked_at = $1`, [new Date(Date.now() - 181_000)]);
+    await acquired('single');
+  });
+
   it("keeps one of the organisation's total too", async () => {
     await waitingSince('free', 61);
     await waitingSince('single', 61);

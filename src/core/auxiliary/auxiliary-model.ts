@@ -12,7 +12,7 @@ import {
   type ChainSource,
 } from './auxiliary.models.js';
 import './auxiliary.events.js';
-import { UsageMeter } from './usage-meter.js';
+import { tokenCount, UsageMeter } from './usage-meter.js';
 import { wantedFormat } from './wanted-format.js';
 
 export { AuxiliaryUnavailable } from './auxiliary.models.js';
@@ -47,11 +47,6 @@ export class AuxiliaryModel {
   chainOf({ llmAuxiliary, llm }: ChainSource): string[] {
     const named = llmAuxiliary.length > 0 ? llmAuxiliary : llm.length > 0 ? llm : ['default'];
     return [...new Set(named)].filter((name) => this.providers.get(name) !== undefined);
-  }
-
-  /** True where the role has a provider; whether it answers is another matter. */
-  available(source: ChainSource): boolean {
-    return this.chainOf(source).length > 0;
   }
 
   /**
@@ -105,7 +100,7 @@ export class AuxiliaryModel {
     answer: Answer<unknown>,
   ): Promise<void> {
     const { orgId, agent, worker } = call;
-    const { inputTokens, outputTokens } = reply;
+    const [inputTokens, outputTokens] = [tokenCount(reply.inputTokens), tokenCount(reply.outputTokens)];
     try {
       await this.meter.record({ orgId, agentId: agent.id, worker, provider: provider.name, inputTokens, outputTokens });
     } catch (error) {

@@ -37,11 +37,3 @@ export function oneLine(text: string, limit: number = Number.MAX_SAFE_INTEGER): 
 }
 
 const BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
-
-const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-
-/** `2023-05-24 (Wednesday) 10:00 UTC`, whatever the zone of this machine. */
-export function zonedTime(at: Date): string {
-  const iso = at.toISOString();
-  return `${iso.slice(0, 10)} (${WEEKDAYS[at.getUTCDay()]}) ${iso.slice(11, 16)} UTC`;
-}

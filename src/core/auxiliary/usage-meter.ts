@@ -43,6 +43,15 @@ interface UsageRow {
   output_tokens: string;
 }
 
+/** More than any call has; sums of it stay within a bigint for ages. */
+const MAX_TOKENS = 2_147_483_647;
+
+/** A provider's count of tokens as one that can be added up: whole, not negative, at most `MAX_TOKENS`. */
+export function tokenCount(stated: unknown): number {
+  const tokens = Math.round(Number(stated));
+  return Number.isNaN(tokens) ? 0 : Math.min(Math.max(tokens, 0), MAX_TOKENS);
+}
+
 /** What the auxiliary models cost, by organisation, UTC day, agent, worker and provider. */
 @Injectable()
 export class UsageMeter {
@@ -57,7 +66,15 @@ export class UsageMeter {
          calls = llm_usage.calls + 1,
          input_tokens = llm_usage.input_tokens + excluded.input_tokens,
          output_tokens = llm_usage.output_tokens + excluded.output_tokens`,
-      [call.orgId, utcDay(at), call.agentId, call.worker, call.provider, call.inputTokens, call.outputTokens],
+      [
+        call.orgId,
+        utcDay(at),
+        call.agentId,
+        call.worker,
+        call.provider,
+        tokenCount(call.inputTokens),
+        tokenCount(call.outputTokens),
+      ],
     );
   }
 

@@ -42,7 +42,7 @@ export interface SearchRequest extends SearchScope {
   arms: Partial<Record<SearchArm, number>>;
   /** How many rows come back. */
   limit: number;
-  /** Leaves out rows that the vector arm alone names, and only as the least far of those that are unrelated. @default false */
+  /** Leaves out what the vector arm alone names and is not near: some rows are always the nearest. @default false */
   relatedOnly?: boolean;
   signal?: AbortSignal;
 }

@@ -16,7 +16,8 @@ export class TurnSweep implements OnModuleInit {
   onModuleInit(): void {
     this.sweeps.register({
       name: 'turn bodies',
-      run: (now) => this.turns.sweepBodies({ ended: daysBefore(now, KEEP_DAYS), dead: daysBefore(now, KEEP_DEAD_DAYS) }),
+      run: (now) =>
+        this.turns.sweepBodies({ ended: daysBefore(now, KEEP_DAYS), dead: daysBefore(now, KEEP_DEAD_DAYS) }),
     });
   }
 }

@@ -223,15 +223,7 @@ export class AgentDiary {
            else source_turn_ids || to_jsonb($5::text) end,
          observed_at = greatest(observed_at, $6), updated_at = $7
        where org_id = $1 and agent_id = $2 and content_hash = $3 and live returning ${DIARY_COLUMNS}`,
-      [
-        draft.orgId,
-        draft.agentId,
-        hashOf(draft.content),
-        draft.ttlUntil,
-        draft.turnId,
-        draft.observedAt,
-        new Date(),
-      ],
+      [draft.orgId, draft.agentId, hashOf(draft.content), draft.ttlUntil, draft.turnId, draft.observedAt, new Date()],
     );
     return row ? { row, created: false } : null;
   }

@@ -1,6 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import type { AgentTool, ToolCall, ToolResult } from '../../core/turn/extension-points.js';
+import type { AgentTool, ShownLine, ToolCall, ToolResult } from '../../core/turn/extension-points.js';
 import { readArguments, toolDefinition, toolError } from '../../core/turn/tool-arguments.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
@@ -8,8 +9,13 @@ import { AgentDiary } from './agent-diary.js';
 import { DiaryReader } from './diary.reader.js';
 import { NO_MATCH_HINT, renderDigest } from './memory-digest.js';
 import { MemoryFilter } from './memory-filter.js';
-import { MemoryRefreshStore } from './memory-refresh.store.js';
+import { MemoryRefreshStore, type RefreshRef, type Reservation } from './memory-refresh.store.js';
 import { CANDIDATES } from './personal-memory.block.js';
+
+/** Milliseconds that one answer may take; if the service dies meanwhile, the hint may be tried again after them. */
+const LEASE_MS = 120_000;
+/** Milliseconds between looks at what an equal hint under way has come to. */
+const POLL_MS = 100;
 
 const NOTHING_RELEVANT = 'You have no relevant personal memories.';
 
@@ -43,16 +49,41 @@ export class RefreshMemoryTool implements AgentTool {
   async run(call: ToolCall): Promise<ToolResult> {
     const read = readArguments(schema, call.arguments);
     if (!read.ok) return read.error;
-    const hint = read.value.context_hint;
-    const turn = { orgId: call.orgId, agentId: call.agent.id, turnId: call.turnId };
-    const known = await this.store.find(turn, hint);
+    const ref = { orgId: call.orgId, agentId: call.agent.id, turnId: call.turnId, hint: read.value.context_hint };
+    const known = await this.store.find(ref);
     if (known) return answer(known);
+    if (!(await this.reader.hasLive(call.orgId, call.agent.id, new Date()))) return nothing();
     const cap = this.settings.learning.personal_memory.max_refreshes_per_turn;
-    if ((await this.store.count(turn)) >= cap) return capReached(cap);
-    return this.refresh(call, hint, cap);
+    for (;;) {
+      const claim = await this.store.claim(ref, { cap, leaseMs: LEASE_MS });
+      if (claim.status === 'stored') return answer(claim.refresh);
+      if (claim.status === 'cap_reached') return capReached(cap);
+      if (claim.status === 'reserved') return this.refreshIn(claim.reservation, call, ref);
+      await setTimeout(POLL_MS, undefined, { signal: call.signal });
+    }
   }
 
-  private async refresh(call: ToolCall, hint: string, cap: number): Promise<ToolResult> {
+  /** Whatever comes of it but an answer gives the place back. */
+  private async refreshIn(reservation: Reservation, call: ToolCall, ref: RefreshRef): Promise<ToolResult> {
+    try {
+      // An answer that came after the lease would be one too many.
+      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(LEASE_MS)]);
+      const chosen = await this.choose({ ...call, signal }, ref.hint);
+      if (!('shown' in chosen)) return chosen;
+      const selected = chosen.shown.map((line) => line.id);
+      const refresh = { output: chosen.text, data: { selection_count: selected.length, selected } };
+      const stored = await this.database.transaction(async () => {
+        const completed = await this.store.complete(ref, reservation, refresh);
+        if (completed) await this.diary.markRetrieved(call.orgId, call.agent.id, selected);
+        return completed;
+      });
+      return answer(stored ?? (await this.store.find(ref)) ?? refresh);
+    } finally {
+      await this.store.release(ref, reservation);
+    }
+  }
+
+  private async choose(call: ToolCall, hint: string): Promise<{ text: string; shown: ShownLine[] } | ToolResult> {
     const salientText = call.context?.salientText ?? '';
     const candidates = await this.reader.pool({
       orgId: call.orgId,
@@ -62,34 +93,19 @@ export class RefreshMemoryTool implements AgentTool {
       now: new Date(),
       signal: call.signal,
     });
-    if (candidates.length === 0)
-      return answer({ output: NOTHING_RELEVANT, data: { selection_count: 0, selected: [] } });
-    const result = await this.filter.select({
-      ...call,
-      interactions: call.context?.interactions ?? [],
-      salientText,
-      hint,
-      candidates,
+    if (candidates.length === 0) return nothing();
+    const interactions = call.context?.interactions ?? [];
+    const result = await this.filter.select({ ...call, interactions, salientText, hint, candidates });
+    if (result.status === 'selected') return renderDigest(result.memories);
+    if (result.status === 'none') return { text: NO_MATCH_HINT, shown: [] };
+    return toolError('Your memories could not be filtered just now. Go on without them, or try again later.', {
+      reason: result.status,
     });
-    if (result.status === 'model_unavailable' || result.status === 'filter_failed') {
-      // Neither stored nor counted: the next try may work.
-      return toolError('Your memories could not be filtered just now. Go on without them, or try again later.', {
-        reason: result.status,
-      });
-    }
-    const { text, shown } =
-      result.status === 'selected' ? renderDigest(result.memories) : { text: NO_MATCH_HINT, shown: [] };
-    const selected = shown.map((line) => line.id);
-    const refresh = { output: text, data: { selection_count: shown.length, selected } };
-    const turn = { orgId: call.orgId, agentId: call.agent.id, turnId: call.turnId };
-    const stored = await this.database.transaction(async () => {
-      const outcome = await this.store.store(turn, hint, { ...refresh, cap });
-      if (outcome === 'stored') await this.diary.markRetrieved(call.orgId, call.agent.id, selected);
-      return outcome;
-    });
-    if (stored === 'cap_reached') return capReached(cap);
-    return answer((stored === 'already_stored' ? await this.store.find(turn, hint) : null) ?? refresh);
   }
+}
+
+function nothing(): ToolResult {
+  return answer({ output: NOTHING_RELEVANT, data: { selection_count: 0, selected: [] } });
 }
 
 function answer(refresh: { output: string; data: Record<string, unknown> }): ToolResult {

@@ -38,6 +38,10 @@ export class SimilarPriorWorkBlock implements PlanBlock {
     });
     if (episodes.length === 0) return { text: '', selection_count: 0, reason: 'nothing_stored' };
     const summary = await this.summary.of({ ...context, question: context.salientText, episodes, signal });
-    return { text: `${renderEpisodes(episodes, summary)}\n\n${FOOTER}`, selection_count: episodes.length, reason: 'selected' };
+    return {
+      text: `${renderEpisodes(episodes, summary)}\n\n${FOOTER}`,
+      selection_count: episodes.length,
+      reason: 'selected',
+    };
   }
 }

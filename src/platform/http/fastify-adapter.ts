@@ -9,6 +9,8 @@ import { sendProblem } from './problem.filter.js';
 export const BODY_LIMIT = 2 * 1024 * 1024;
 /** Bytes of address and headers: room for a search of 5,000 characters of any script, percent-encoded. */
 const HEADER_LIMIT = 64 * 1024;
+/** Milliseconds within which a whole request must have arrived. */
+const REQUEST_LIMIT = 30_000;
 
 /**
  * The HTTP edge: JSON bodies only, at most `BODY_LIMIT`, all text made storable once, every refusal a problem.
@@ -16,10 +18,13 @@ const HEADER_LIMIT = 64 * 1024;
 export function createFastifyAdapter(): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: BODY_LIMIT,
-    http: { maxHeaderSize: HEADER_LIMIT },
+    requestTimeout: REQUEST_LIMIT,
+    http: { maxHeaderSize: HEADER_LIMIT, headersTimeout: REQUEST_LIMIT, connectionsCheckingInterval: 5_000 },
+    // A request that comes while the service stops is refused by the application, as a problem.
+    return503OnClosing: false,
     clientErrorHandler: refuseConnection,
-    routerOptions: { maxParamLength: 2048 },
     // A handle may hold any printable character, so a client may encode what it likes.
+    routerOptions: { maxParamLength: 2048 },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => sendProblem(error, request, reply),
   });
   const fastify = adapter.getInstance();

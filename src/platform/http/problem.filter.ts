@@ -66,7 +66,7 @@ const log = new Logger('Http');
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   if (reply.sent) return;
   const body = problemOf(error);
-  if (body.status >= 500) {
+  if (body.status >= 500 && !(error instanceof ApiError)) {
     log.error(`${request.method} ${request.url.split('?', 1)[0]} failed`, error instanceof Error ? error.stack : error);
   }
   void reply

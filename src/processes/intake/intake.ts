@@ -62,7 +62,9 @@ export class Intake {
       const found = problems[index]!;
       const ready = preparedOf.get(submission);
       receipts.push(
-        found.length > 0 ? invalidRequest(found) : await this.judged(submission, ready ?? this.unembedded(submission.turn)),
+        found.length > 0
+          ? invalidRequest(found)
+          : await this.judged(submission, ready ?? this.unembedded(submission.turn)),
       );
     }
     return receipts;
@@ -124,7 +126,8 @@ export class Intake {
       (await this.turns.find(record.orgId, record.turnId)) ??
       (await this.turns.findDone(record.orgId, record.agentId, record.workKey));
     if (!winner) throw new Error(`turn ${record.turnId} was neither stored nor found`);
-    if (winner.turnId !== record.turnId || winner.contentHash === record.contentHash) return receipt(winner, 'duplicate');
+    if (winner.turnId !== record.turnId || winner.contentHash === record.contentHash)
+      return receipt(winner, 'duplicate');
     // Whoever comes second to an unfinished body takes its place; the row is there now, so this ends.
     if (winner.reviewOutcome === 'self_iterate') return this.storeInTransaction(submission, prepared);
     throw conflict();

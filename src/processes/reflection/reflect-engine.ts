@@ -69,7 +69,8 @@ export class ReflectEngine {
       return this.wait(turn, verdict.wait, inSeconds(Math.min(BUDGET_WAIT_SECONDS, secondsLeftOfTheDay()) * jitter()));
     }
     const slot = await this.slots.acquireForReflection(orgId, agent.role, turnId);
-    if ('waitingSince' in slot) return this.wait(turn, 'slot', inSeconds(slotWaitSeconds(slot.waitingSince) * jitter()));
+    if ('waitingSince' in slot)
+      return this.wait(turn, 'slot', inSeconds(slotWaitSeconds(slot.waitingSince) * jitter()));
     const renewal = setInterval(() => {
       this.slots.renew(orgId, slot.slot_id).catch((error: unknown) => {
         this.log.warn(`slot ${slot.slot_id} of turn ${turnId} was not renewed: ${String(error)}`);
