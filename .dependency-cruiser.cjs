@@ -1,4 +1,4 @@
-// The import direction of docs/architecture.md: floors, rooms, and no circle. Files at the root of src compose the
+// The import direction of CONTRIBUTING.md: floors, rooms, and no circle. Files at the root of src compose the
 // service and may import everything; nothing imports them.
 
 const floors = ['platform', 'core', 'memories', 'processes', 'views'];

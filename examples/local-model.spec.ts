@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
-import { fence, numbered, zonedTime } from '../src/core/auxiliary/fence.js';
+import { fence, numbered } from '../src/core/auxiliary/fence.js';
 import { estimatedTokens, type LocalModel, startLocalModel } from './local-model.js';
 
-const at = new Date('2026-11-27T16:20:00Z');
+const ADA = fence('sender', 'Requester: Ada Lovelace (slack:U1)');
 
 let model: LocalModel;
 beforeAll(async () => {
@@ -31,11 +31,11 @@ async function status(body: string, init: RequestInit = {}, path = '/v1/messages
 describe('the scripted local model', () => {
   it('decides what to persist from the fenced message, the time and the known memories', async () => {
     const prompt = [
-      `Time of the turn: ${zonedTime(at)}`,
-      `Requester: Ada Lovelace (slack:U1)\n${fence('message', 'Release freeze for checkout-api until December 4.')}`,
+      'Time of the turn: 2026-11-27 (Friday) 16:20 UTC',
+      `${ADA}\n${fence('message', 'Release freeze for checkout-api until December 4.')}`,
       `Plan:\n${fence('plan', '1. Hold the pipeline\n2. Answer')}`,
       'Outcome: done',
-      `Known memories:\n${numbered(['Release freeze for checkout-api until November 30 (until 2026-11-30; told by Ada Lovelace).'])}`,
+      `Known memories:\n${fence('memories', numbered(['Release freeze for checkout-api until November 30 (until 2026-11-30; told by Ada Lovelace).']))}`,
     ].join('\n\n');
     expect(JSON.parse(await ask('persist_decider', prompt))).toEqual({
       kind: 'SHORT',
@@ -47,8 +47,8 @@ describe('the scripted local model', () => {
 
   it('takes the steps of a plan for no memories', async () => {
     const prompt = [
-      `Time of the turn: ${zonedTime(at)}`,
-      `Requester: Ada Lovelace (slack:U1)\n${fence('message', 'I prefer bullet points.')}`,
+      'Time of the turn: 2026-11-27 (Friday) 16:20 UTC',
+      `${ADA}\n${fence('message', 'I prefer bullet points.')}`,
       `Plan:\n${fence('plan', '1. Ada Lovelace prefers bullet points.')}`,
       'Known memories:\n(none)',
     ].join('\n\n');
@@ -57,11 +57,19 @@ describe('the scripted local model', () => {
 
   it('selects memories by number', async () => {
     const prompt = [
-      'Current sender: Ada Lovelace (slack:U1)',
+      fence('sender', 'Current sender: Ada Lovelace (slack:U1)\nCurrent sender: Bob (slack:U2)'),
       fence('task', 'Deploy checkout-api, please.'),
-      numbered(['The ledger export runs at six.', 'Release freeze for checkout-api until December 4.']),
+      fence(
+        'memories',
+        numbered([
+          'The ledger export runs at six.',
+          'Release freeze for checkout-api until December 4.',
+          'Ada Lovelace prefers bullet points.',
+          'Grace Hopper prefers bullet points.',
+        ]),
+      ),
     ].join('\n\n');
-    expect(JSON.parse(await ask('memory_filter', prompt))).toEqual({ selected: [2] });
+    expect((JSON.parse(await ask('memory_filter', prompt)) as { selected: number[] }).selected.sort()).toEqual([2, 3]);
   });
 
   it('summarises the episodes that bear on the task', async () => {

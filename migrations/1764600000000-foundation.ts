@@ -177,6 +177,7 @@ export class Foundation1764600000000 implements MigrationInterface {
     // Every read is of one agent: newest first, or an exact scan of all its rows.
     await runner.query(`create index episodes_agent on episodes (org_id, agent_id, started_at)`);
     await runner.query(`create index episodes_turn on episodes (org_id, turn_id)`);
+    await runner.query(`create index episodes_embedding_model on episodes (embedding_model, id)`);
 
     await runner.query(`
       create table agent_diary (
@@ -210,6 +211,7 @@ export class Foundation1764600000000 implements MigrationInterface {
     await runner.query(`
       create unique index agent_diary_live_content on agent_diary (org_id, agent_id, content_hash) where live`);
     await runner.query(`create index agent_diary_agent on agent_diary (org_id, agent_id, created_at, id)`);
+    await runner.query(`create index agent_diary_embedding_model on agent_diary (embedding_model, id) where live`);
     await runner.query(`create index agent_diary_ttl on agent_diary (ttl_until) where ttl_until is not null`);
 
     await runner.query(`

@@ -39,7 +39,8 @@ export async function start(): Promise<void> {
   }
 }
 
-function explain(error: unknown): string {
+/** What a failed start means for the one who started; one line where the cause is known. */
+export function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof BootError) return error.message;
   const { code, syscall, port, address, hostname } = error as ListenError;
   if (code === 'EADDRINUSE') return `port ${port} is taken: stop what listens there, or set PORT to another`;

@@ -191,7 +191,8 @@ describe('the memory of an agent', () => {
     const ttl_until = new Date(Date.now() + 1_500).toISOString();
     const older = await remember(test.http, handle, 'Bob is away.', { kind: 'diary_short', ttl_until });
     model.reply('persist_decider', '{"kind": "LONG", "content": "Bob is back.", "supersedes": [1]}');
-    const turn = aTurn({ agent: handle });
+    const now = new Date().toISOString();
+    const turn = aTurn({ agent: handle, started_at: now, ended_at: now });
     await test.http.post('/turns').send(turn).expect(202);
     await test.reflected(turn.turn_id);
     for (let look = 0; look < 2; look++) {

@@ -268,6 +268,47 @@ describe('an open service', () => {
     expectProblem(await open.http.get('/agents').set('authorization', ''), 401, 'auth.required');
   });
 
+  it.each([
+    ['evil.example'],
+    ['evil.example:3000'],
+    ['localhost.evil.example'],
+    ['127.0.0.1.evil.example'],
+    ['192.168.0.7'],
+    ['[::2]:3000'],
+    ['user@localhost'],
+    [''],
+  ])('refuses what a browser was misled to send here under the name %j', async (host) => {
+    for (const path of ['/agents', '/nowhere']) {
+      expectProblem(await open.http.get(path).set({ host }), 403, 'auth.foreign_host');
+    }
+    expectProblem(await open.http.post('/turns').set({ host }).send({}), 403, 'auth.foreign_host');
+    await open.http.get('/health/ready').set({ host }).expect(200);
+  });
+
+  it.each(['https://evil.example', 'http://localhost.evil.example:3000', 'null', 'nonsense', 'file://', ''])(
+    'refuses what a page of %j sends',
+    async (origin) => {
+      expectProblem(await open.http.post('/turns').set({ origin }).send({}), 403, 'auth.foreign_host');
+      expectProblem(await open.http.get('/agents').set({ origin }), 403, 'auth.foreign_host');
+    },
+  );
+
+  it.each(['localhost', 'LOCALHOST:8080', '127.0.0.1', '127.8.9.1:3000', '[::1]', '[::1]:3000'])(
+    'answers what is sent to %s, also by a page from there',
+    async (host) => {
+      await open.http.get('/agents').set({ host }).expect(200);
+      await open.http
+        .get('/agents')
+        .set({ host, origin: `http://${host}` })
+        .expect(200);
+    },
+  );
+
+  it('answers a key under any name', async () => {
+    const { body } = (await open.http.post('/api-keys').send({ name: 'named', scopes: ['read'] })) as { body: ApiKey };
+    await open.http.get('/agents').set(bearer(body.key)).set({ host: 'memory.example' }).expect(200);
+  });
+
   it('holds each key to its scopes and its rate', async () => {
     const { body: one } = (await open.http.post('/api-keys').send({ name: '1', scopes: ['read'] })) as { body: ApiKey };
     const { body: two } = (await open.http.post('/api-keys').send({ name: '2', scopes: ['read'] })) as { body: ApiKey };

@@ -217,6 +217,25 @@ describe('asking', () => {
 describe('the usage meter', () => {
   const metered = { orgId, agentId: agent.id, worker: 'w', provider: 'first', inputTokens: 10, outputTokens: 5 };
 
+  it.each([
+    [1.5, 2],
+    [0.4, 0],
+    [1e300, 2_147_483_647],
+    [Infinity, 2_147_483_647],
+    [Number.MAX_SAFE_INTEGER, 2_147_483_647],
+    [-7, 0],
+    [-0.2, 0],
+    [NaN, 0],
+    ['12' as unknown as number, 0],
+    [null as unknown as number, 0],
+  ])('counts a call of %p tokens, as %p', async (stated, counted) => {
+    const { meter } = setUp();
+    await meter.record({ ...metered, inputTokens: stated, outputTokens: 1 });
+    expect((await meter.list({ orgId, limit: 50 })).items).toEqual([
+      expect.objectContaining({ calls: 1, input_tokens: counted, output_tokens: 1 }),
+    ]);
+  });
+
   it('adds up calls that end at once', async () => {
     const { meter } = setUp();
     await Promise.all(Array.from({ length: 50 }, () => meter.record(metered)));

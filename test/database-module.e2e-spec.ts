@@ -6,7 +6,6 @@ import { entities } from '../src/entities.js';
 import { DatabaseConnection } from '../src/platform/database/connection.js';
 import { Database } from '../src/platform/database/database.js';
 import { DatabaseModule } from '../src/platform/database/database.module.js';
-import type { DatabaseOptions } from '../src/platform/database/start-database.js';
 import { testConnection } from './support/database.js';
 import { migratedTar } from './support/embedded-tars.js';
 
@@ -28,13 +27,6 @@ class LateUser implements OnModuleDestroy, BeforeApplicationShutdown {
 
 @Module({ providers: [LateUser] })
 class LateModule {}
-
-class Settings {
-  constructor(readonly database: DatabaseOptions) {}
-}
-
-@Module({})
-class SettingsModule {}
 
 describe('DatabaseModule', () => {
   let app: TestingModule | undefined;
@@ -59,22 +51,11 @@ describe('DatabaseModule', () => {
     expect(dataSource.isInitialized).toBe(false);
   });
 
-  it('starts the embedded database itself, with options from injected settings', async () => {
-    const settings = new Settings({ dataDir: 'memory://', embeddedTar: await migratedTar(), entities });
-    const database = DatabaseModule.forRootAsync({
-      imports: [
-        {
-          module: SettingsModule,
-          providers: [{ provide: Settings, useValue: settings }],
-          exports: [Settings],
-        },
-      ],
-      inject: [Settings],
-      useFactory: (injected: Settings) => injected.database,
-    });
+  it('starts the embedded database itself', async () => {
+    const database = DatabaseModule.forRoot({ dataDir: 'memory://', embeddedTar: await migratedTar(), entities });
     app = await Test.createTestingModule({ imports: [LateModule, database] }).compile();
-    const { mode, poolConfig, timescale } = app.get(DatabaseConnection);
-    expect({ mode, timescale }).toEqual({ mode: 'embedded', timescale: false });
+    const { mode, poolConfig, hypertable } = app.get(DatabaseConnection);
+    expect({ mode, hypertable }).toEqual({ mode: 'embedded', hypertable: false });
     expect(poolConfig).toMatchObject({ port: 5432, user: 'postgres', ssl: false });
     const user = app.get(LateUser);
     await close();

@@ -129,7 +129,7 @@ if (postgres) {
       guest.username = role;
       guest.password = 'guest';
       const started = await startDatabase({ databaseUrl: guest.href, dataDir: 'memory://', entities: [] });
-      expect(started.connection).toMatchObject({ mode: 'postgres', timescale: false });
+      expect(started.connection).toMatchObject({ mode: 'postgres', hypertable: false });
       await started.stop();
     });
   });

@@ -31,6 +31,7 @@ describe('/health/ready', () => {
     expect((await http.get('/health/ready').expect(200)).body).toEqual({
       status: 'ready',
       database: app.get(DatabaseConnection).mode,
+      hypertable: app.get(DatabaseConnection).hypertable,
       models: [],
       model_note: expect.stringContaining('no_model'),
       embedding_model: expect.stringMatching(/^hashing/),

@@ -55,6 +55,25 @@ describe('the quarantine', () => {
     expect(await quarantine.release(org, id)).toBe(true);
   });
 
+  it('holds a write once, however often it comes, and each of another agent, kind or payload', async () => {
+    const turnId = randomUUID();
+    const ids = await Promise.all([1, 2, 3, 4].map(() => quarantine.hold({ ...write, payload: { a: 1, b: 2 } })));
+    ids.push(await quarantine.hold({ ...write, turnId, payload: { b: 2, a: 1 } }));
+    expect(new Set(ids).size).toBe(1);
+    expect((await quarantine.list(org, { limit: 10 })).items).toMatchObject([{ id: ids[0], turn_id: turnId }]);
+    await quarantine.hold({ ...write, agentId: randomUUID(), payload: { a: 1, b: 2 } });
+    await quarantine.hold({ ...write, kind: 'other', payload: { a: 1, b: 2 } });
+    await quarantine.hold({ ...write, payload: { a: 1, b: 3 } });
+    expect((await quarantine.list(org, { limit: 10 })).total).toBe(4);
+  });
+
+  it('carries out what its room calls the same as it was written last', async () => {
+    const id = await quarantine.hold({ ...write, payload: { until: 1 }, sameness: 'x' });
+    expect(await quarantine.hold({ ...write, payload: { until: 2 }, sameness: 'x' })).toBe(id);
+    await quarantine.release(org, id);
+    expect(applied).toMatchObject([{ payload: { until: 2 } }]);
+  });
+
   it('is undone with the transaction that held the write', async () => {
     await expect(
       db.database.transaction(async () => {
@@ -77,7 +96,7 @@ describe('the quarantine', () => {
 
   it('lists newest first, page by page', async () => {
     const ids: string[] = [];
-    for (let index = 0; index < 5; index++) ids.push(await quarantine.hold({ ...write, payload: {} }));
+    for (let index = 0; index < 5; index++) ids.push(await quarantine.hold({ ...write, payload: { index } }));
     const first = await quarantine.list(org, { limit: 3 });
     const second = await quarantine.list(org, { limit: 3, cursor: first.next_cursor! });
     expect([...first.items, ...second.items].map(({ id }) => id).sort()).toEqual([...ids].sort());

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApp, type TestApp } from './support/app.js';
-import { aPlanRequest, callTool, memoriesOf, register, remember, type ToolAnswer } from './support/requests.js';
+import {
+  aPlanRequest,
+  callTool,
+  eventually,
+  memoriesOf,
+  register,
+  remember,
+  type ToolAnswer,
+} from './support/requests.js';
 import { ScriptedModel } from './support/scripted-model.js';
 import { aMessage } from './support/turns.js';
 
@@ -82,7 +90,7 @@ describe('refresh_memory', () => {
       'It is about the tea of Bob.',
       'Current sender: Alice (slack:U42)',
       'See POC-518.',
-      'Memories:\n1. ',
+      'Memories:\n<memories-',
     ];
     expect(order.map((text) => user.indexOf(text))).toEqual(
       order.map((text) => user.indexOf(text)).sort((a, b) => a - b),
@@ -135,6 +143,7 @@ describe('refresh_memory', () => {
       Array.from({ length: 8 }, (_, index) => refresh(agent, turn_id, `hint ${index}`)),
     );
     expect(answers.filter(({ is_error }) => !is_error)).toHaveLength(3);
+    expect(model.requests).toHaveLength(3);
     expect(await retrievalsOf(agent)).toEqual({ Alice: 0, Bob: 3, Carol: 0 });
   });
 
@@ -147,10 +156,66 @@ describe('refresh_memory', () => {
     });
     const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(agent, turn_id, 'the same')));
     expect(new Set(answers.map(({ output }) => output)).size).toBe(1);
+    expect(model.requests).toHaveLength(1);
     expect(Object.values(await retrievalsOf(agent)).reduce((sum, retrievals) => sum + retrievals, 0)).toBe(1);
     expect((await refresh(agent, turn_id, 'hint 2')).is_error).toBe(false);
     expect((await refresh(agent, turn_id, 'hint 3')).is_error).toBe(false);
     expect((await refresh(agent, turn_id, 'hint 4')).is_error).toBe(true);
+  });
+
+  it('is the same bytes fresh, waited for and repeated', async () => {
+    const { agent, turn_id } = await setUp();
+    const arguments_ = { context_hint: 'The thread is about Bob and Alice.' };
+    const raw = async (): Promise<string> => {
+      const call = { turn_id, phase: 'plan', arguments: arguments_ };
+      return (await test.http.post(`/agents/${agent}/tools/refresh_memory`).send(call).expect(200)).text;
+    };
+    choose('Bob', 'Alice');
+    const answers = await Promise.all([raw(), raw()]);
+    answers.push(await raw());
+    expect(new Set(answers).size).toBe(1);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  it('under way counts against the cap, and one that fails gives its place back', async () => {
+    const { agent, turn_id } = await setUp();
+    let answerNow = (): void => undefined;
+    const wait = new Promise<void>((resolve) => (answerNow = resolve));
+    model.reply('memory_filter', async () => {
+      await wait;
+      return 'nothing that could be used';
+    });
+    const slow = ['hint 1', 'hint 2', 'hint 3'].map((hint) => refresh(agent, turn_id, hint));
+    await eventually(
+      () => model.requests.length,
+      (requests) => requests === 3,
+    );
+    expect(await refresh(agent, turn_id, 'hint 4')).toMatchObject({ is_error: true, data: { cap: 3 } });
+    answerNow();
+    for (const answer of await Promise.all(slow)) expect(answer.data).toEqual({ reason: 'filter_failed' });
+    choose('Bob');
+    expect((await refresh(agent, turn_id, 'hint 4')).is_error).toBe(false);
+  });
+
+  it('whose lease has ended may be tried again, and does not count meanwhile', async () => {
+    const { agent, turn_id } = await setUp();
+    model.reply('memory_filter', { delayMs: Number.POSITIVE_INFINITY });
+    const lost = ['hint 1', 'hint 2', 'hint 3'].map((hint) => refresh(agent, turn_id, hint));
+    for (const answer of lost) answer.catch(() => undefined);
+    await eventually(
+      () => model.requests.length,
+      (requests) => requests === 3,
+    );
+    // as if the service had died two minutes ago
+    await test.database.query(
+      `update memory_refreshes set lease_until = now() - interval '1 second' where output is null`,
+    );
+    choose('Bob');
+    const first = await refresh(agent, turn_id, 'hint 1');
+    expect(first).toMatchObject({ is_error: false, data: { selection_count: 1 } });
+    for (const hint of ['hint 4', 'hint 5']) expect((await refresh(agent, turn_id, hint)).is_error).toBe(false);
+    expect((await refresh(agent, turn_id, 'hint 2')).is_error).toBe(true);
+    expect(await refresh(agent, turn_id, 'hint 1')).toEqual(first);
   });
 
   it('keeps turns and agents apart', async () => {

@@ -42,7 +42,10 @@ describe('replicas on one Postgres', () => {
     const [first, second] = await Promise.all([start(env), start(env)]);
     const { turns } = manyTurns();
     const receipts = new Map<string, Receipt>();
-    await Promise.all([postAll(first, turns.slice(0, 100), receipts, 60), postAll(second, turns.slice(100), receipts, 120)]);
+    await Promise.all([
+      postAll(first, turns.slice(0, 100), receipts, 60),
+      postAll(second, turns.slice(100), receipts, 120),
+    ]);
     services.delete(first);
     await first.end('SIGKILL');
     await postAll(second, turns, receipts, Infinity);
@@ -77,7 +80,10 @@ describe('replicas on one Postgres', () => {
     await pair[0].post('/turns', aTurn({ agent: 'writer', interactions: [] }));
     const written = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
-        pair[index % 2]!.post<{ id: string }>('/agents/writer/diary', { kind: 'diary_long', content: 'Written at once.' }),
+        pair[index % 2]!.post<{ id: string }>('/agents/writer/diary', {
+          kind: 'diary_long',
+          content: 'Written at once.',
+        }),
       ),
     );
     expect(written.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
@@ -92,7 +98,9 @@ describe('replicas on one Postgres', () => {
         aTurn({ agent: `agent-${index}`, interactions: [aMessage({ body: `Message ${index}` })] }),
       );
       const receipts = new Map<string, Receipt>();
-      await Promise.all(trio.map((service, index) => postAll(service, turns.slice(index * 10, index * 10 + 10), receipts, 30)));
+      await Promise.all(
+        trio.map((service, index) => postAll(service, turns.slice(index * 10, index * 10 + 10), receipts, 30)),
+      );
       expect([...receipts.values()].map(({ status }) => status)).toEqual(turns.map(() => 'accepted'));
       await allEnded(trio[0]!, turns);
       const memories = await memoriesByTurn(trio[1]!, turns);

@@ -338,6 +338,25 @@ describe('all arms', () => {
     expect(await idsOf(searchWith(null), { query: null, arms: { recency: 3 }, limit: 1 })).toEqual([ids[2]]);
   });
 
+  it('leave out, on request, what only the vector arm names and is not near', async () => {
+    const [near, , far, said] = await store([
+      memory({ content: 'infusion', vector: [0.9, 0.1] }),
+      memory({ content: 'opposite', vector: [-1, 0] }),
+      memory({ content: 'right angle', vector: [0, 1] }),
+      memory({ content: 'tea', vector: [-1, 0] }),
+    ]);
+    for (const index of ['exact', 'hnsw'] as const) {
+      const request = { query: 'tea', arms: { vector: 9, lexical: 9 } };
+      expect(new Set(await idsOf(searchWith(tea, index), { ...request, relatedOnly: true }))).toEqual(
+        new Set([near, said]),
+      );
+      expect(await idsOf(searchWith(tea, index), request)).toHaveLength(4);
+      const newest = { ...request, arms: { vector: 9, recency: 2 }, relatedOnly: true };
+      expect(new Set(await idsOf(searchWith(tea, index), newest))).toEqual(new Set([near, far, said]));
+    }
+    await dropVectorIndexes();
+  });
+
   it('search episodes by the time of their turn', async () => {
     const add = async (startedAt: string, text: string): Promise<string> => {
       const id = randomUUID();

@@ -54,12 +54,10 @@ const count = async (answers: Promise<Response>[], status: number): Promise<numb
   (await Promise.all(answers)).filter((answer) => answer.status === status).length;
 
 const waitingSince = (role: string, seconds: number): Promise<unknown> =>
-  test.database.query(`insert into execution_slot_waits (org_id, turn_id, role, since, asked_at) values ($1, $2, $3, $4, now())`, [
-    ORG,
-    randomUUID(),
-    role,
-    new Date(Date.now() - seconds * 1_000),
-  ]);
+  test.database.query(
+    `insert into execution_slot_waits (org_id, turn_id, role, since, asked_at) values ($1, $2, $3, $4, now())`,
+    [ORG, randomUUID(), role, new Date(Date.now() - seconds * 1_000)],
+  );
 
 describe('an execution slot', () => {
   it('is held for 120 seconds', async () => {

@@ -17,12 +17,7 @@ export class ServiceProcess {
     const port = await freePort();
     const process = new TestProcess(main, { env: { LOG_LEVEL: 'warn', ...env, PORT: String(port) } });
     const service = new ServiceProcess(`http://127.0.0.1:${port}`, process);
-    await Promise.race([
-      service.ready(),
-      process.exited.then((code) => {
-        throw new Error(`the service ended with ${code} before it was ready`);
-      }),
-    ]).catch(async (error: unknown) => {
+    await service.ready().catch(async (error: unknown) => {
       await process.end('SIGKILL');
       throw error;
     });
@@ -70,7 +65,10 @@ export class ServiceProcess {
 
   private async ready(): Promise<void> {
     const deadline = Date.now() + 25_000;
+    let ended: string | undefined;
+    void this.process.exited.then((code) => (ended = `the service ended with ${code} before it was ready`));
     while (Date.now() < deadline) {
+      if (ended) throw new Error(ended);
       const answered = await fetch(`${this.url}/health/ready`).then(
         (response) => response.ok,
         () => false,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fence, FENCE_RULE, numbered, oneLine, zonedTime } from './fence.js';
+import { fence, FENCE_RULE, numbered, oneLine } from './fence.js';
 
 describe('a fence', () => {
   it('stands around the text as it is, the same each time', () => {
@@ -48,12 +48,5 @@ describe('numbered candidates', () => {
     const started = performance.now();
     oneLine(' '.repeat(200_000));
     expect(performance.now() - started).toBeLessThan(200);
-  });
-});
-
-describe('a time', () => {
-  it('carries weekday and zone', () => {
-    expect(zonedTime(new Date('2023-05-24T10:00:59Z'))).toBe('2023-05-24 (Wednesday) 10:00 UTC');
-    expect(zonedTime(new Date('2023-05-24T23:30:00-11:00'))).toBe('2023-05-25 (Thursday) 10:30 UTC');
   });
 });

@@ -48,8 +48,8 @@ const MAX_TOKENS = 2_147_483_647;
 
 /** A provider's count of tokens as one that can be added up: whole, not negative, at most `MAX_TOKENS`. */
 export function tokenCount(stated: unknown): number {
-  const tokens = Math.round(Number(stated));
-  return Number.isNaN(tokens) ? 0 : Math.min(Math.max(tokens, 0), MAX_TOKENS);
+  if (typeof stated !== 'number' || Number.isNaN(stated)) return 0;
+  return Math.min(Math.max(Math.round(stated), 0), MAX_TOKENS);
 }
 
 /** What the auxiliary models cost, by organisation, UTC day, agent, worker and provider. */

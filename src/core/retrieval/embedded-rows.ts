@@ -1,11 +1,12 @@
 import type { Database } from '../../platform/database/database.js';
-import type { EmbeddedRows } from '../../platform/embeddings/reembedding.js';
+import type { EmbeddedRows, UnembeddedRow } from '../../platform/embeddings/reembedding.js';
 import type { SearchableTable } from './scoped-search.sql.js';
 
 /**
  * How the re-embedding job finds and fills the rows of a table of memories.
  *
- * @param source `text` is the SQL expression of what is embedded; rows for which it is blank are left alone
+ * @param source `text` is the SQL expression of what is embedded; rows for which it is blank are left alone.
+ *   The table has an index on `embedding_model` and `id`, of the rows of `where`
  */
 export function embeddedRows(
   database: Database,
@@ -14,12 +15,20 @@ export function embeddedRows(
   const { table, text, where = 'true' } = source;
   return {
     table,
-    missing: (model, limit) =>
-      database.query(
-        `select id, ${text} as text from ${table}
-         where embedding_model is distinct from $1 and ${where} and btrim(${text}) <> '' order by id limit $2`,
-        [model, limit],
-      ),
+    async missing(model, limit, after) {
+      const found: UnembeddedRow[] = [];
+      for (const { condition, parameters } of rangesOfOtherModels(model, after)) {
+        if (found.length === limit) break;
+        const rows = await database.query<UnembeddedRow>(
+          `select id, embedding_model, ${text} as text from ${table}
+           where ${condition} and ${where} and btrim(${text}) <> ''
+           order by embedding_model, id limit $1`,
+          [limit - found.length, ...parameters],
+        );
+        found.push(...rows);
+      }
+      return found;
+    },
     async save(rows, model) {
       await database.query(
         `update ${table} set embedding = given.embedding::vector, embedding_model = $2
@@ -29,4 +38,20 @@ export function embeddedRows(
       );
     },
   };
+}
+
+/** Each is one stretch of the index: the models before this one, those after it, and no vector at all. */
+function rangesOfOtherModels(
+  model: string,
+  after: UnembeddedRow | undefined,
+): { condition: string; parameters: string[] }[] {
+  if (after?.embedding_model === null)
+    return [{ condition: 'embedding_model is null and id > $2', parameters: [after.id] }];
+  const rest = after ? ' and (embedding_model, id) > ($3, $4)' : '';
+  const parameters = after ? [model, after.embedding_model, after.id] : [model];
+  return [
+    { condition: `embedding_model < $2${rest}`, parameters },
+    { condition: `embedding_model > $2${rest}`, parameters },
+    { condition: 'embedding_model is null', parameters: [] },
+  ];
 }

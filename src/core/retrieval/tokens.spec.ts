@@ -14,6 +14,7 @@ describe('searchTokens', () => {
     ['Russian', 'Клиент предпочитает короткие ответы', ['ответы', 'Клиент']],
     ['Hindi', 'ग्राहक छोटे उत्तर पसंद करता है', ['उत्तर']],
     ['full width', 'ＡＢＣ１２３ の話', ['abc123']],
+    ['a radical that is a symbol', '⺀ 部首', ['部首']],
   ])('%s: finds its words', (_language, sentence, searched) => {
     const stored = new Set(searchTokens(sentence));
     for (const word of searched) {

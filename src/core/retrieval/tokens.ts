@@ -16,7 +16,8 @@ export type TokenUse = 'document' | 'query';
 const words = new Intl.Segmenter('und', { granularity: 'word' });
 
 const CJK = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー々';
-const CJK_RUN = new RegExp(`[${CJK}]+`, 'gu');
+/** Letters only: some radicals are of the script and yet symbols. */
+const CJK_RUN = new RegExp(`(?:(?=[\\p{L}\\p{N}\\p{M}])[${CJK}])+`, 'gu');
 const ALPHANUMERIC = `(?![${CJK}])[\\p{L}\\p{N}\\p{M}]`;
 /** `PR-123`, `user_id`, `v1.2.3`, `bob@example.com`, `don't`, and `C#`, `F#`, `C++`. */
 const COMPOUND = new RegExp(

@@ -3,6 +3,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Entity('agent_diary')
 @Index('agent_diary_live_content', ['orgId', 'agentId', 'contentHash'], { unique: true, where: 'live' })
 @Index('agent_diary_agent', ['orgId', 'agentId', 'createdAt', 'id'])
+@Index('agent_diary_embedding_model', ['embeddingModel', 'id'], { where: 'live' })
 @Index('agent_diary_ttl', ['ttlUntil'], { where: 'ttl_until is not null' })
 @Check('agent_diary_kind_check', `kind in ('diary_long', 'diary_short')`)
 export class DiaryEntryEntity {

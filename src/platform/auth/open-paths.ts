@@ -2,6 +2,9 @@
 export function isOpenPath(url: string): boolean {
   const path = url.split('?', 1)[0] ?? '';
   return (
-    path === '/openapi.json' || path === '/docs' || path.startsWith('/docs/') || /^\/health\/(live|ready)\/?$/.test(path)
+    path === '/openapi.json' ||
+    path === '/docs' ||
+    path.startsWith('/docs/') ||
+    /^\/health\/(live|ready)\/?$/.test(path)
   );
 }

@@ -11,8 +11,10 @@ export class ScopeGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const needed =
-      this.reflector.getAllAndOverride<ScopeName | 'open' | undefined>(SCOPE, [context.getHandler(), context.getClass()]) ??
-      'admin';
+      this.reflector.getAllAndOverride<ScopeName | 'open' | undefined>(SCOPE, [
+        context.getHandler(),
+        context.getClass(),
+      ]) ?? 'admin';
     if (needed === 'open') return true;
     const principal = context.switchToHttp().getRequest<RequestWithPrincipal>().principal;
     if (!principal) throw new ApiError(401, 'auth.required', 'An API key is required: Authorization: Bearer <key>.');

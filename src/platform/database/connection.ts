@@ -11,6 +11,6 @@ export class DatabaseConnection {
     /** As the server says it, e.g. `17.6 (Debian 17.6-1)`. */
     readonly serverVersion: string,
     /** Whether `episodes` is a TimescaleDB hypertable. */
-    readonly timescale: boolean,
+    readonly hypertable: boolean,
   ) {}
 }

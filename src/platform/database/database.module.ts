@@ -1,28 +1,10 @@
-import {
-  Global,
-  Inject,
-  Injectable,
-  Module,
-  type DynamicModule,
-  type InjectionToken,
-  type OnApplicationShutdown,
-  type OptionalFactoryDependency,
-  type Provider,
-} from '@nestjs/common';
+import { Global, Inject, Injectable, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { DatabaseConnection } from './connection.js';
 import { Database } from './database.js';
 import { startDatabase, type DatabaseOptions, type StartedDatabase } from './start-database.js';
 
-const OPTIONS = Symbol('database options');
 const STARTED = Symbol('started database');
-
-export interface DatabaseAsyncOptions<Dependencies extends unknown[]> {
-  /** Modules that export what is injected, where they are not global. */
-  imports?: DynamicModule['imports'];
-  inject: (InjectionToken | OptionalFactoryDependency)[];
-  useFactory: (...dependencies: Dependencies) => DatabaseOptions | Promise<DatabaseOptions>;
-}
 
 /** Stops the database after everything that uses it: its users stop in `onModuleDestroy` or `beforeApplicationShutdown`. */
 @Injectable()
@@ -39,22 +21,10 @@ class DatabaseShutdown implements OnApplicationShutdown {
 @Module({})
 export class DatabaseModule {
   static forRoot(options: DatabaseOptions): DynamicModule {
-    return this.with({ provide: OPTIONS, useValue: options });
-  }
-
-  static forRootAsync<Dependencies extends unknown[]>(options: DatabaseAsyncOptions<Dependencies>): DynamicModule {
-    return {
-      ...this.with({ provide: OPTIONS, inject: options.inject, useFactory: options.useFactory }),
-      imports: options.imports ?? [],
-    };
-  }
-
-  private static with(options: Provider): DynamicModule {
     return {
       module: DatabaseModule,
       providers: [
-        options,
-        { provide: STARTED, inject: [OPTIONS], useFactory: startDatabase },
+        { provide: STARTED, useFactory: () => startDatabase(options) },
         { provide: DataSource, inject: [STARTED], useFactory: (started: StartedDatabase) => started.dataSource },
         {
           provide: DatabaseConnection,

@@ -1,4 +1,10 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { JobHandlers } from '../jobs/job-handlers.js';
 import {
   type DemandedJob,
@@ -20,12 +26,13 @@ const LATER_MS = 3_600_000;
 
 /** The job that makes rows without a vector of the current model searchable by meaning. */
 @Injectable()
-export class EmbedMissingJob implements JobHandler, OnModuleInit, OnApplicationBootstrap {
+export class EmbedMissingJob implements JobHandler, OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   readonly task = 'embed-missing';
   readonly onDemand = true;
   readonly schedule = { everySeconds: 600, due: () => this.due() };
   private readonly log = new Logger(EmbedMissingJob.name);
   private nextRequestAt = 0;
+  private firstLook: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly embedMissing: EmbedMissing,
@@ -39,8 +46,18 @@ export class EmbedMissingJob implements JobHandler, OnModuleInit, OnApplicationB
     this.embeddings.onUnembedded(() => this.afterFailure());
   }
 
-  /** Rows of another model are there after a change of the configuration. */
-  async onApplicationBootstrap(): Promise<void> {
+  /** Rows of another model are there after a change of the configuration. Nobody waits for the look: the service serves meanwhile. */
+  onApplicationBootstrap(): void {
+    this.firstLook = this.look().catch((error: unknown) => {
+      this.log.warn(`rows without a vector were not looked for, the schedule will: ${String(error)}`);
+    });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.firstLook;
+  }
+
+  private async look(): Promise<void> {
     const tables = await this.embedMissing.pending();
     if (tables.length === 0) return;
     this.log.log(`${tables.join(', ')} hold rows without a vector of ${this.embeddings.model}: embedding them`);

@@ -7,7 +7,7 @@ import type { Jobs } from '../jobs/jobs.js';
 import { EmbedMissingJob } from './embed-missing.job.js';
 import { type Embedder, EmbeddingError, type EmbeddingFault } from './embedder.models.js';
 import { Embeddings } from './embeddings.js';
-import { EmbeddedTables, type EmbeddedRows, EmbedMissing } from './reembedding.js';
+import { EmbeddedTables, type EmbeddedRows, EmbedMissing, type UnembeddedRow } from './reembedding.js';
 
 interface Row {
   id: string;
@@ -22,8 +22,16 @@ class MemoryTable implements EmbeddedRows {
     readonly rows: Row[],
   ) {}
 
-  async missing(model: string, limit: number): Promise<Row[]> {
-    return this.rows.filter((row) => row.model !== model).slice(0, limit);
+  readonly asked: (string | undefined)[] = [];
+
+  async missing(model: string, limit: number, after?: { id: string }): Promise<UnembeddedRow[]> {
+    this.asked.push(after?.id);
+    const start = after ? this.rows.findIndex(({ id }) => id === after.id) + 1 : 0;
+    return this.rows
+      .slice(start)
+      .filter((row) => row.model !== model)
+      .slice(0, limit)
+      .map(({ id, text, model: embedding_model }) => ({ id, text, embedding_model }));
   }
 
   async save(rows: { id: string; embedding: number[] }[], model: string): Promise<void> {
@@ -91,6 +99,8 @@ describe('re-embedding', () => {
     );
     const { embedMissing } = setUp([table]);
     expect(await embedMissing.run()).toEqual({ embedded: 140, failed: 60 });
+    // Each look goes on where the one before ended.
+    expect(table.asked).toEqual([undefined, '63', '127', '191', '199']);
   });
 
   it('ends where the server is out of reach', async () => {
@@ -120,16 +130,29 @@ describe('re-embedding', () => {
 describe('the job embed-missing', () => {
   it('is asked for at boot where rows wait, and only there', async () => {
     const waiting = setUp([new MemoryTable('a', rowsOf(1))]);
-    await waiting.job.onApplicationBootstrap();
+    waiting.job.onApplicationBootstrap();
+    await waiting.job.onModuleDestroy();
     const org_id = '00000000-0000-0000-0000-000000000000';
     expect(waiting.requests).toEqual([{ task: 'embed-missing', key: 'embed-missing', payload: { org_id } }]);
     expect(waiting.handlers.get('embed-missing')).toBe(waiting.job);
     expect(await waiting.job.schedule.due()).toHaveLength(1);
 
     const done = setUp([new MemoryTable('a', [])]);
-    await done.job.onApplicationBootstrap();
+    done.job.onApplicationBootstrap();
+    await done.job.onModuleDestroy();
     expect(done.requests).toEqual([]);
     expect(await done.job.schedule.due()).toEqual([]);
+  });
+
+  it('keeps nobody waiting at boot, nor a database that fails from serving', async () => {
+    let fail = (_error: Error): void => undefined;
+    const slow = new MemoryTable('a', []);
+    slow.missing = () => new Promise((_resolve, reject) => (fail = reject));
+    const { job, requests } = setUp([slow]);
+    expect(job.onApplicationBootstrap()).toBeUndefined();
+    fail(new Error('gone'));
+    await job.onModuleDestroy();
+    expect(requests).toEqual([]);
   });
 
   it('is asked for after a write that failed, once for many', async () => {

@@ -4,13 +4,15 @@ import { Embeddings } from './embeddings.js';
 export interface UnembeddedRow {
   id: string;
   text: string;
+  /** The model of the vector that it has; null without one. */
+  embedding_model: string | null;
 }
 
 /** The rows of one table that carry a vector, over all organisations. Registered by the room that owns the table. */
 export interface EmbeddedRows {
   table: string;
-  /** Up to `limit` rows whose vector is NULL or of another model, in an order that does not change. */
-  missing(model: string, limit: number): Promise<UnembeddedRow[]>;
+  /** Up to `limit` rows that have no vector or one of another model, those after `after` in an order that does not change. */
+  missing(model: string, limit: number, after?: UnembeddedRow): Promise<UnembeddedRow[]>;
   /** Stores the vectors, each only where the row still has the `text` that it was made of. */
   save(rows: (UnembeddedRow & { embedding: number[] })[], model: string): Promise<void>;
 }
@@ -72,23 +74,22 @@ export class EmbedMissing {
   }
 
   private async runTable(rows: EmbeddedRows, model: string, signal?: AbortSignal): Promise<Reembedded> {
-    // Rows that failed come back at every look; asking for as many more leads past them.
-    const failed = new Set<string>();
-    let embedded = 0;
+    const total: Reembedded = { embedded: 0, failed: 0 };
+    let last: UnembeddedRow | undefined;
     while (!signal?.aborted) {
-      const missing = await rows.missing(model, BATCH + failed.size);
-      const untried = missing.filter(({ id }) => !failed.has(id));
-      if (untried.length === 0) break;
+      const missing = await rows.missing(model, BATCH, last);
+      if (missing.length === 0) break;
       const vectors = await this.embeddings.embedMany(
-        untried.map(({ text }) => text),
+        missing.map(({ text }) => text),
         signal,
       );
-      const saved = untried.flatMap((row, index) => (vectors[index] ? [{ ...row, embedding: vectors[index] }] : []));
+      const saved = missing.flatMap((row, index) => (vectors[index] ? [{ ...row, embedding: vectors[index] }] : []));
       if (saved.length > 0) await rows.save(saved, model);
-      untried.filter((_row, index) => !vectors[index]).forEach(({ id }) => failed.add(id));
-      embedded += saved.length;
+      total.embedded += saved.length;
+      total.failed += missing.length - saved.length;
       if (saved.length === 0) break;
+      last = missing.at(-1);
     }
-    return { embedded, failed: failed.size };
+    return total;
   }
 }

@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsNotEmpty, IsString, IsUUID, MaxLength } from 'class-validator';
 
@@ -17,6 +18,10 @@ export const Names = (): PropertyDecorator => (target, property) => {
 
 /** The id of a turn: a UUID, in lower case from here on. */
 export const TurnId = (): PropertyDecorator => (target, property) => {
-  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))(target, property);
+  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))(
+    target,
+    property,
+  );
   IsUUID('all')(target, property);
+  ApiProperty({ format: 'uuid' })(target, property);
 };

@@ -7,7 +7,6 @@ export interface JobFilter extends PageRequest {
   orgId: string;
   task?: string;
   status?: JobStatus;
-  agentId?: string;
 }
 
 export interface JobPage extends Page<JobView> {
@@ -39,10 +38,9 @@ export class JobReader {
   constructor(private readonly database: Database) {}
 
   /** Newest first. */
-  async list({ orgId, task, status, agentId, limit, cursor }: JobFilter): Promise<JobPage> {
+  async list({ orgId, task, status, limit, cursor }: JobFilter): Promise<JobPage> {
     const after = decodeCursor(cursor, isJobId);
-    const flags = { [`org_id:${orgId}`]: true, ...(agentId === undefined ? {} : { [`agent_id:${agentId}`]: true }) };
-    const filter = [JSON.stringify(flags), task ?? null, status ?? null];
+    const filter = [JSON.stringify({ [`org_id:${orgId}`]: true }), task ?? null, status ?? null];
     const rows = await this.database.query<JobRow>(
       `select ${VIEW} from ${JOBS} job
        where flags @> $1::jsonb and ($2::text is null or task = $2) and ($3::text is null or status = $3)
@@ -51,10 +49,10 @@ export class JobReader {
       [...filter, after?.at ?? null, after?.id ?? null, limit + 1],
     );
     const [summary] = await this.database.query<{ total: number; oldest: number }>(
-      `select count(*) filter (where flags @> $1::jsonb and ($2::text is null or task = $2)
+      `select count(*) filter (where ($2::text is null or task = $2)
            and ($3::text is null or status = $3))::int as total, ${OLDEST} as oldest
-       from ${JOBS} job where flags @> $4::jsonb`,
-      [...filter, JSON.stringify({ [`org_id:${orgId}`]: true })],
+       from ${JOBS} job where flags @> $1::jsonb`,
+      filter,
     );
     return {
       ...pageOf({ rows, limit, total: summary!.total, position: (row) => [row.created_at, row.id], view }),

@@ -3,6 +3,8 @@ import type { BlockResult, PlanBlock, PlanContext, ShownLine } from '../../core/
 import { aboutTurn } from '../../core/turn/turn-event.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { ShutdownSignal } from '../../platform/http/shutdown-signal.js';
 import { EventBus } from '../../platform/events/event-bus.js';
 import { PlanBlocks } from './plan-blocks.js';
 import { PlanContextStore } from './plan-context.store.js';
@@ -23,11 +25,16 @@ export class Planner {
     private readonly database: Database,
     private readonly events: EventBus,
     private readonly settings: Settings,
+    private readonly shutdown: ShutdownSignal,
   ) {}
 
   /** The bytes of the turn: those stored first, whoever else resolves the same turn at the same time. */
   async freeze(context: PlanContext): Promise<string> {
     const resolved = await this.resolve(context);
+    if (this.shutdown.signal.aborted) {
+      // What was broken off must not be frozen: the next process resolves the turn anew.
+      throw new ApiError(503, 'service.stopping', 'The service is stopping; ask again.');
+    }
     const rendered = render(context, resolved);
     const shown = resolved.flatMap((block) => block.shown ?? []);
     const isFirst = await this.firstStored(context, { rendered, shown }, resolved);
@@ -57,7 +64,7 @@ export class Planner {
   }
 
   private async resolve(context: PlanContext): Promise<ResolvedBlock[]> {
-    const deadline = AbortSignal.timeout(this.settings.planning.deadline_ms);
+    const deadline = AbortSignal.any([AbortSignal.timeout(this.settings.planning.deadline_ms), this.shutdown.signal]);
     return Promise.all(
       this.blocks.inOrder.map(async (block) => {
         const result = await this.withinDeadline(block, context, deadline);
@@ -68,7 +75,9 @@ export class Planner {
 
   private async withinDeadline(block: PlanBlock, context: PlanContext, deadline: AbortSignal): Promise<BlockResult> {
     const late = new Promise<BlockResult>((settle) => {
-      deadline.addEventListener('abort', () => settle(empty('deadline')), { once: true });
+      const end = (): void => settle(empty('deadline'));
+      if (deadline.aborted) end();
+      else deadline.addEventListener('abort', end, { once: true });
     });
     const resolve = async (): Promise<BlockResult> => block.resolve(context, deadline);
     const own = resolve().catch((error: unknown) => {

@@ -4,6 +4,7 @@ import { Agents } from '../../core/organization/agents.js';
 import type { ToolCall, ToolResult, TurnPhase } from '../../core/turn/extension-points.js';
 import { toolError } from '../../core/turn/tool-arguments.js';
 import { ApiError } from '../../platform/http/api-error.js';
+import { ShutdownSignal } from '../../platform/http/shutdown-signal.js';
 import type { TraceIds } from '../../platform/http/trace-context.js';
 import { PlanContextStore } from '../planning/plan-context.store.js';
 import { ToolRegistry } from './tool-registry.js';
@@ -30,6 +31,7 @@ export class ToolDispatch {
     private readonly agents: Agents,
     private readonly contexts: PlanContextStore,
     private readonly auxiliary: AuxiliaryModel,
+    private readonly shutdown: ShutdownSignal,
   ) {}
 
   /** Throws 404 for an unknown tool or agent; all that the model got wrong is an answer with `is_error`. */
@@ -58,7 +60,7 @@ export class ToolDispatch {
       context: stored && { ...stored.context, agent, role: roleContext },
       traceId: request.trace.traceId ?? stored?.context.traceId ?? null,
       spanId: request.trace.spanId ?? stored?.context.spanId ?? null,
-      signal: AbortSignal.timeout(TOOL_DEADLINE_MS),
+      signal: AbortSignal.any([AbortSignal.timeout(TOOL_DEADLINE_MS), this.shutdown.signal]),
     };
     return tool.run(call);
   }

@@ -45,8 +45,12 @@ export class AgentMemory {
       }
     };
     const none = { items: [], live: 0 };
-    const long = await section('personal_memories', none, () => this.diary.section(orgId, agent.id, 'diary_long', limit));
-    const short = await section('personal_memories', none, () => this.diary.section(orgId, agent.id, 'diary_short', limit));
+    const long = await section('personal_memories', none, () =>
+      this.diary.section(orgId, agent.id, 'diary_long', limit),
+    );
+    const short = await section('personal_memories', none, () =>
+      this.diary.section(orgId, agent.id, 'diary_short', limit),
+    );
     const episodes = await section('episodes', { items: [], next_cursor: null, total: 0 }, () =>
       this.episodes.list(orgId, agent.id, { limit }),
     );

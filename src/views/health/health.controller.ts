@@ -11,6 +11,8 @@ import { withDeadline } from '../../platform/outbound/deadline.js';
 export interface Readiness {
   status: 'ready';
   database: 'embedded' | 'postgres';
+  /** Whether episodes are a TimescaleDB hypertable. */
+  hypertable: boolean;
   /** Names of the configured providers; without one, what needs a model is skipped and says so. */
   models: string[];
   /** Why reflection, the memory block and summaries do without a model; null where one is configured. */
@@ -58,6 +60,7 @@ export class HealthController {
     return {
       status: 'ready',
       database: this.connection.mode,
+      hypertable: this.connection.hypertable,
       models,
       model_note: models.length === 0 ? NO_MODEL : null,
       embedding_model: this.embeddings.model,
