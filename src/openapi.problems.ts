@@ -11,7 +11,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 const REASONS: Record<number, string> = {
   400: 'The body is not JSON (`body.malformed`) or nests too deep (`body.too_deep`).',
   401: 'No key, or a wrong one.',
-  403: 'The key lacks the scope of this route.',
+  403: 'The key lacks the scope of this route; without keys, a request by another host name than loopback (`auth.foreign_host`).',
   404: "There is no such thing, or it is another organisation's.",
   413: 'The body is larger than this route takes.',
   415: 'The body is of another content type than this route takes.',

@@ -189,7 +189,9 @@ describe('a reflection that waits for a slot', () => {
     await test.app.get(ReflectEngine).reflect(ORG, turn.turn_id, new AbortController().signal);
     await test.database.query(`update organizations set daily_token_budget = null where id = $1`, [ORG]);
     await test.http.delete(`/slots/${live.slot_id}`).expect(204);
-    await acquired('single');
+    const next = await acquired('single');
+    await test.http.delete(`/slots/${next.slot_id}`).expect(204);
+    expect((await test.reflected(turn.turn_id)).reflection.status).toBe('done');
   });
 
   it('gets the slot that a live turn leaves, before other live turns', async () => {
