@@ -312,6 +312,7 @@ export class Foundation1764600000000 implements MigrationInterface {
         org_id uuid not null,
         role text not null,
         holder text not null,
+        turn_id uuid,
         expires_at timestamptz not null,
         constraint execution_slots_pkey primary key (id),
         constraint execution_slots_holder_check check (holder in ('turn', 'reflection'))

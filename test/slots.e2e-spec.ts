@@ -194,6 +194,19 @@ describe('a reflection that waits for a slot', () => {
     expect((await test.reflected(turn.turn_id)).reflection.status).toBe('done');
   });
 
+  it('gets back at once what its own last try left behind when it was killed', async () => {
+    const turn = aTurn({ agent: 'single-3', role: 'single' });
+    await test.database.query(
+      `insert into execution_slots (id, org_id, role, holder, turn_id, expires_at)
+       values (gen_random_uuid(), $1, 'single', 'reflection', $2, now() + interval '2 minutes')`,
+      [ORG, turn.turn_id],
+    );
+    await refused('single');
+    await test.http.post('/turns').send(turn).expect(202);
+    expect((await test.reflected(turn.turn_id)).reflection.status).toBe('done');
+    await acquired('single');
+  });
+
   it('gets the slot that a live turn leaves, before other live turns', async () => {
     const live = await acquired('single');
     const turn = aTurn({ agent: 'single-1', role: 'single' });

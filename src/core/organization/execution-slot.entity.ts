@@ -16,6 +16,10 @@ export class ExecutionSlotEntity {
   @Column('text')
   holder: 'turn' | 'reflection';
 
+  /** Of a reflection. */
+  @Column({ type: 'uuid', nullable: true })
+  turnId: string | null;
+
   @Column('timestamptz')
   expiresAt: Date;
 }

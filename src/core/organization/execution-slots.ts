@@ -38,17 +38,20 @@ export class ExecutionSlots {
   async acquireForTurn(orgId: string, role: string): Promise<ExecutionSlot | null> {
     const known = (await this.agents.role(orgId, role)) !== null || (await this.agents.mayRegister(orgId));
     if (!known) throw new ApiError(404, 'role.not_found', 'There is no such role.');
-    return this.acquire({ orgId, role, holder: 'turn' });
+    return this.acquire({ orgId, role, holder: 'turn', turnId: null });
   }
 
-  /** A slot for the reflection of a turn; one that got none is remembered, and told since when it has waited. */
+  /**
+   * A slot for the reflection of a turn; one that got none is remembered, and told since when it has waited. The slot
+   * that the turn's last try may have left behind, as its process was killed, is given up first.
+   */
   async acquireForReflection(
     orgId: string,
     role: string,
     turnId: string,
   ): Promise<ExecutionSlot | { waitingSince: Date }> {
     return this.database.transaction(async () => {
-      const slot = await this.acquire({ orgId, role, holder: 'reflection' });
+      const slot = await this.acquire({ orgId, role, holder: 'reflection', turnId });
       if (slot) {
         await this.stopWaiting(orgId, turnId);
         return slot;
@@ -86,12 +89,16 @@ export class ExecutionSlots {
     orgId: string;
     role: string;
     holder: 'turn' | 'reflection';
+    turnId: string | null;
   }): Promise<ExecutionSlot | null> {
-    const { orgId, role, holder } = wanted;
+    const { orgId, role, holder, turnId } = wanted;
     return this.database.transaction(async () => {
       await this.database.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [`execution_slots ${orgId}`]);
       const now = new Date();
-      await this.database.query(`delete from execution_slots where org_id = $1 and expires_at <= $2`, [orgId, now]);
+      await this.database.query(
+        `delete from execution_slots where org_id = $1 and (expires_at <= $2 or turn_id = $3)`,
+        [orgId, now, turnId],
+      );
       await this.database.query(`delete from execution_slot_waits where org_id = $1 and asked_at <= $2`, [
         orgId,
         new Date(now.getTime() - FORGET_AFTER_SECONDS * 1000),
@@ -111,8 +118,8 @@ export class ExecutionSlots {
       if (used!.role + kept.role >= limit || used!.all + kept.all >= this.settings.concurrency.max_total) return null;
       const slot = { slot_id: randomUUID(), expires_at: new Date(now.getTime() + SLOT_SECONDS * 1000) };
       await this.database.query(
-        `insert into execution_slots (id, org_id, role, holder, expires_at) values ($1, $2, $3, $4, $5)`,
-        [slot.slot_id, orgId, role, holder, slot.expires_at],
+        `insert into execution_slots (id, org_id, role, holder, turn_id, expires_at) values ($1, $2, $3, $4, $5, $6)`,
+        [slot.slot_id, orgId, role, holder, turnId, slot.expires_at],
       );
       return { slot_id: slot.slot_id, expires_at: slot.expires_at.toISOString() };
     });
