@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startApp, type TestApp } from './support/app.js';
+import { expectProblem } from './support/problem.js';
+import { ScriptedModel } from './support/scripted-model.js';
+import { aTurn } from './support/turns.js';
+
+let test: TestApp;
+let model: ScriptedModel;
+
+beforeAll(async () => {
+  model = await ScriptedModel.start();
+  test = await startApp({ model });
+});
+
+afterAll(async () => {
+  await test.close();
+  await model.close();
+});
+
+describe('GET /usage', () => {
+  it('counts every model call by day, agent, worker and provider', async () => {
+    const turns = ['spender', 'spender', 'other'].map((agent) => aTurn({ agent }));
+    for (const turn of turns) await test.http.post('/turns').send(turn).expect(202);
+    for (const turn of turns) await test.reflected(turn.turn_id);
+    const today = new Date().toISOString().slice(0, 10);
+    const item = { day: today, worker: 'persist_decider', provider: 'default' };
+    const { body } = (await test.http.get('/usage?agent=spender').expect(200)) as {
+      body: { items: { input_tokens: number }[] };
+    };
+    expect(body).toMatchObject({ items: [{ ...item, agent: 'spender', calls: 2 }], total: 1, next_cursor: null });
+    expect(body.items[0]!.input_tokens).toBeGreaterThan(0);
+    expect((await test.http.get(`/usage?from=${today}&to=${today}`).expect(200)).body).toMatchObject({ total: 2 });
+    expect((await test.http.get('/usage?to=2026-01-01').expect(200)).body).toMatchObject({ items: [], total: 0 });
+  });
+
+  it.each(['from=yesterday', 'to=2026-02-30', 'from=2026-01-01T00:00:00Z', 'limit=0'])('refuses ?%s', async (query) => {
+    expectProblem(await test.http.get(`/usage?${query}`), 422, 'request.invalid');
+  });
+
+  it('knows no agent that is not there', async () => {
+    expectProblem(await test.http.get('/usage?agent=nobody'), 404, 'agent.not_found');
+  });
+});
