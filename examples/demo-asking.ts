@@ -39,7 +39,7 @@ export async function askPlanContext(api: ApiClient): Promise<{ turnId: string; 
   );
   if (status !== 200) return { turnId, text: `(${failureOf(status, body)})` };
   const unmatched = body.blocks
-    .filter(({ reason }) => reason !== 'selected')
+    .filter(({ reason }) => reason !== 'selected' && reason !== 'not_configured')
     .map(({ key, reason }) => `- ${key}: ${reason}`);
   const parts = [
     body.prompt.trim() || '(an empty prompt)',

@@ -1,4 +1,4 @@
-import { Module, type DynamicModule, type OnModuleDestroy } from '@nestjs/common';
+import { Logger, Module, type DynamicModule, type OnModuleDestroy } from '@nestjs/common';
 import { OrganizationModule } from './core/organization/organization.module.js';
 import { ScreeningModule } from './core/screening/screening.module.js';
 import { entities } from './entities.js';
@@ -62,5 +62,6 @@ export class AppModule implements OnModuleDestroy {
   /** The root is the first to hear of a shutdown; a global module, as that of the signal, would be the last. */
   onModuleDestroy(): void {
     this.shutdown.abort();
+    new Logger('Stop').log('stopping');
   }
 }

@@ -1,4 +1,6 @@
 import { ConsoleLogger, Logger, type LogLevel } from '@nestjs/common';
+import { AuxiliaryModel } from './core/auxiliary/auxiliary-model.js';
+import type { Settings } from './platform/config/settings.js';
 import { createApp } from './app.factory.js';
 import { organizationValidator } from './core/organization/organization.document.js';
 import { ConfigError, loadSettings } from './platform/config/load-settings.js';
@@ -27,16 +29,28 @@ export async function start(): Promise<void> {
     const { host, port, log_level: level, node_env: nodeEnv } = settings.environment;
     const logger = new ServiceLogger({
       json: nodeEnv === 'production',
+      colors: process.stdout.isTTY === true,
       logLevels: levels.slice(0, levels.indexOf(level) + 1),
     });
     const app = await createApp(settings, { logger });
     app.enableShutdownHooks(undefined, { useProcessExit: true });
     await app.listen(port, host);
     new Logger('Start').log(`agent-learning listens on ${await app.getUrl()}; API at /docs`);
+    new Logger('Start').log(situation(settings, app.get(AuxiliaryModel).providerNames));
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
     process.exit(1);
   }
+}
+
+/** What an operator wants to know first. */
+function situation(settings: Settings, models: readonly string[]): string {
+  const { database_url: url, data_dir: directory, admin_api_key: key } = settings.environment;
+  return [
+    url === undefined ? `data in ${directory}` : 'data in the Postgres of DATABASE_URL',
+    models.length > 0 ? `models: ${models.join(', ')}` : 'no model: turns are stored and not learned from',
+    key === undefined ? 'open to this machine, no key needed' : 'every request needs a key',
+  ].join('; ');
 }
 
 /** What a failed start means for the one who started; one line where the cause is known. */

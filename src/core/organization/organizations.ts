@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { homeOrganizationName } from '../../platform/auth/authenticator.js';
 import { agentId, organizationId } from '../../platform/auth/name-based-ids.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -25,7 +25,7 @@ interface OrganizationRow {
 
 /** Organisations and their documents. The home organisation comes to be when it is first needed. */
 @Injectable()
-export class Organizations {
+export class Organizations implements OnApplicationBootstrap {
   private readonly homeId: string;
 
   constructor(
@@ -33,6 +33,11 @@ export class Organizations {
     private readonly settings: Settings,
   ) {
     this.homeId = organizationId(homeOrganizationName(settings));
+  }
+
+  /** The organisation of learning.yaml is there before the first request. */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.get(this.homeId);
   }
 
   async get(id: string): Promise<Organization> {

@@ -1,4 +1,4 @@
-import { ValidationPipe } from '@nestjs/common';
+import { ValidationPipe, type ArgumentMetadata } from '@nestjs/common';
 import type { ValidationError } from 'class-validator';
 import { ApiError, type FieldProblem } from './api-error.js';
 
@@ -13,22 +13,43 @@ export const validationOptions = {
 export function fieldProblems(errors: readonly ValidationError[], parent = ''): FieldProblem[] {
   return errors.flatMap((error) => {
     const path = parent === '' ? error.property : `${parent}.${error.property}`;
-    const own = Object.values(error.constraints ?? {}).map((message) => ({ path, message }));
+    const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
+      path,
+      message: messageOf(error, rule, message),
+    }));
     return [...own, ...fieldProblems(error.children ?? [], path)];
   });
 }
 
+function messageOf(error: ValidationError, rule: string, message: string): string {
+  if (rule === 'whitelistValidation') return `${error.property} is not a known field`;
+  return error.value === undefined ? `${error.property} is required` : message;
+}
+
 export function invalidRequest(errors: FieldProblem[]): ApiError {
-  const first = errors[0];
-  const detail = first ? `The request is not valid: ${first.path}: ${first.message}.` : 'The request is not valid.';
-  return new ApiError(422, 'request.invalid', detail, errors);
+  const [first, ...others] = errors;
+  if (!first) return new ApiError(422, 'request.invalid', 'The request is not valid.', errors);
+  const named = first.path === '' || first.message.startsWith(first.path) ? '' : `${first.path}: `;
+  const more = others.length > 0 ? ` (and ${others.length} more in errors)` : '';
+  return new ApiError(422, 'request.invalid', `The request is not valid: ${named}${first.message}${more}.`, errors);
 }
 
 /** Refuses what does not fit a DTO with 422 `request.invalid`, unknown fields too, so that a typo is seen. */
 export function createValidationPipe(): ValidationPipe {
-  return new ValidationPipe({
+  return new BodyValidationPipe({
     ...validationOptions,
     transform: true,
     exceptionFactory: (errors) => invalidRequest(fieldProblems(errors)),
   });
+}
+
+/** Says of a body that is no object just that, instead of all the fields that it lacks. */
+class BodyValidationPipe extends ValidationPipe {
+  override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const isDto = metadata.type === 'body' && metadata.metatype !== undefined && metadata.metatype !== Object;
+    if (isDto && (value === null || typeof value !== 'object' || Array.isArray(value))) {
+      throw invalidRequest([{ path: '', message: 'the body must be a JSON object' }]);
+    }
+    return super.transform(value, metadata) as Promise<unknown>;
+  }
 }
