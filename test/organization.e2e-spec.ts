@@ -243,6 +243,33 @@ describe('PUT of an organisation', () => {
   });
 });
 
+describe('an organisation of learning.yaml', () => {
+  it('is there before the first request', async () => {
+    const seeded = await startApp({
+      config: {
+        organization: {
+          name: 'Seeded',
+          auto_register: false,
+          roles: [{ name: 'support' }],
+          agents: [{ handle: 'support-1', role: 'support' }],
+        },
+      },
+    });
+    try {
+      await seeded.http
+        .post('/turns')
+        .send(aTurn({ agent: 'support-1' }))
+        .expect(202);
+      await seeded.http
+        .post('/turns')
+        .send(aTurn({ agent: 'stranger' }))
+        .expect(404);
+    } finally {
+      await seeded.close();
+    }
+  });
+});
+
 describe('an agent that is no longer listed', () => {
   const isActive = async (handle: string): Promise<boolean | undefined> => {
     const { body } = (await test.http.get('/agents?limit=200')) as {

@@ -14,6 +14,9 @@ export interface DataSourceInput {
   poolSize?: number;
 }
 
+/** A server that went silent must not keep a request for ever; longer than any index takes to be built. */
+const QUERY_TIMEOUT_MS = 300_000;
+
 /** The DataSource of the service, on either database. The schema is the migrations' alone: nothing is synchronised. */
 export function createDataSource(input: DataSourceInput): DataSource {
   const log = new Logger('Database');
@@ -30,6 +33,6 @@ export function createDataSource(input: DataSourceInput): DataSource {
     poolSize: input.poolSize ?? 10,
     // An idle connection that breaks is replaced at the next query.
     poolErrorHandler: (error: unknown) => log.warn(`an idle connection failed: ${String(error)}`),
-    extra: input.poolConfig,
+    extra: { query_timeout: QUERY_TIMEOUT_MS, ...input.poolConfig },
   });
 }

@@ -72,6 +72,9 @@ describe('the openai_compatible embedder', () => {
     ['an empty vector', [[]]],
     ['no vector', [null]],
     ['zeros', [[0, 0, 0]]],
+    ['zeros once stored', [[1e-60, 0]]],
+    ['what no 32-bit float holds', [[1e39, 1]]],
+    ['more dimensions than can be stored', [new Array<number>(16_001).fill(1)]],
   ])('refuses %s', async (_name, vectors) => {
     server.mangle = () => vectors;
     expect(await faultOf(embedder().embed(['one']))).toMatchObject({ name: 'EmbeddingError', fault: 'input' });
@@ -89,6 +92,8 @@ describe('the openai_compatible embedder', () => {
     [401, 'unreachable'],
     [404, 'unreachable'],
     [429, 'unreachable'],
+    [502, 'unreachable'],
+    [503, 'unreachable'],
   ])('takes a %i for %s', async (status, fault) => {
     server.fails = () => ({ status });
     expect(await faultOf(embedder().embed(['one']))).toMatchObject({ fault });

@@ -19,6 +19,9 @@ export interface EmbeddingServerOptions {
 }
 
 /** Shorter than this is not too long for any embedder: a refusal has another reason. */
+/** The longest vector that pgvector stores. */
+const MAX_LENGTH = 16_000;
+
 const SHORTEST_SLICE = 200;
 
 const NAMES_THE_LENGTH = /token|length|too (?:long|large|many)|context|exceed/i;
@@ -91,20 +94,30 @@ export class OpenAiCompatibleEmbedder implements Embedder {
 }
 
 function vectorOf(embedding: unknown): number[] {
-  const isVector = Array.isArray(embedding) && embedding.length > 0 && embedding.every(Number.isFinite);
+  const isVector =
+    Array.isArray(embedding) && embedding.length > 0 && embedding.length <= MAX_LENGTH && embedding.every(isStorable);
   if (!isVector) throw new EmbeddingError('input', 'the reply holds what is no vector');
   const vector = embedding as number[];
-  if (vector.every((value) => value === 0)) throw new EmbeddingError('input', 'a vector of zeros has no direction');
+  if (vector.every((value) => Math.fround(value) === 0))
+    throw new EmbeddingError('input', 'a vector of zeros has no direction');
   return vector;
+}
+
+/** Vectors are stored as 32-bit floats. */
+function isStorable(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(Math.fround(value));
 }
 
 function refusesLength(error: unknown): boolean {
   return isAboutInput(statusOf(error)) && NAMES_THE_LENGTH.test((error as Error).message);
 }
 
-/** 401 to 404, 408, 409, 429 and redirects are about who asks and where; no status at all is the connection. */
+/**
+ * 401 to 404, 408, 409, 429 and redirects are about who asks and where, 502 to 504 about a server that is not there; no
+ * status at all is the connection. A 500 may be what a server makes of one text that it cannot bear.
+ */
 function isAboutInput(status: number | undefined): boolean {
-  return status !== undefined && (status >= 500 || [400, 413, 422].includes(status));
+  return status !== undefined && [400, 413, 422, 500].includes(status);
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -41,6 +41,9 @@ export function problemOf(error: unknown): Problem {
   const code = (error as { code?: unknown } | null)?.code;
   const known = typeof code === 'string' ? fastifyCodes[code] : undefined;
   if (known) return problem(...known);
+  if (isDatabaseGone(error)) {
+    return problem(503, 'service.unavailable', 'The database does not answer; send the request again in a moment.');
+  }
   const status =
     error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown } | null)?.statusCode;
   if (typeof status === 'number' && status >= 400 && status < 500) {
@@ -48,6 +51,19 @@ export function problemOf(error: unknown): Problem {
     return problem(status, defaultCodes[status] ?? 'request.refused', detail);
   }
   return problem(500, 'internal.error', 'The service failed; the fault is in its log.');
+}
+
+/** Classes of SQLSTATE: connection exceptions, and shutdowns and overload of the server. */
+const GONE_STATES = /^(08...|57P0[1-3]|53300)$/;
+const GONE_CODES = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND'];
+const GONE_MESSAGES = /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect)/;
+
+/** The driver's ways of saying that there is no server at the other end. */
+function isDatabaseGone(error: unknown): boolean {
+  const { driverError, code, message } = (error ?? {}) as { driverError?: unknown; code?: unknown; message?: unknown };
+  if (driverError !== undefined && driverError !== error) return isDatabaseGone(driverError);
+  const isGone = typeof code === 'string' && (GONE_CODES.includes(code) || GONE_STATES.test(code));
+  return isGone || (typeof message === 'string' && GONE_MESSAGES.test(message));
 }
 
 function problem(status: number, code: string, detail: string, errors?: FieldProblem[]): Problem {
@@ -69,6 +85,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (body.status >= 500 && !(error instanceof ApiError)) {
     log.error(`${request.method} ${request.url.split('?', 1)[0]} failed`, error instanceof Error ? error.stack : error);
   }
+  if (body.code === 'service.unavailable') void reply.header('retry-after', '5');
   void reply
     .status(body.status)
     .header('content-type', 'application/problem+json; charset=utf-8')

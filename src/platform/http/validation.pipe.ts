@@ -47,7 +47,8 @@ export function createValidationPipe(): ValidationPipe {
 class BodyValidationPipe extends ValidationPipe {
   override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const isDto = metadata.type === 'body' && metadata.metatype !== undefined && metadata.metatype !== Object;
-    if (isDto && (value === null || typeof value !== 'object' || Array.isArray(value))) {
+    const isOther = value != null && (typeof value !== 'object' || Array.isArray(value));
+    if (isDto && isOther) {
       throw invalidRequest([{ path: '', message: 'the body must be a JSON object' }]);
     }
     return super.transform(value, metadata) as Promise<unknown>;

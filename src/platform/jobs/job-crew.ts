@@ -15,6 +15,9 @@ import type { DatabaseConnection } from '../database/connection.js';
 import type { JobContext, JobPayload } from './job.models.js';
 import type { HeldJob } from './job.store.js';
 
+/** A connection whose other end went silent must not keep its worker for ever; the runner's own queries are short. */
+const QUERY_TIMEOUT_MS = 60_000;
+
 export interface CrewOptions {
   connection: DatabaseConnection;
   tasks: readonly string[];
@@ -42,7 +45,9 @@ export class JobCrew {
   static async start(options: CrewOptions): Promise<JobCrew> {
     const { connection, concurrency } = options;
     // Beside one a worker, one that listens and one to spare.
-    const crew = new JobCrew(new pg.Pool({ ...connection.poolConfig, max: concurrency + 2 }));
+    const crew = new JobCrew(
+      new pg.Pool({ ...connection.poolConfig, max: concurrency + 2, query_timeout: QUERY_TIMEOUT_MS }),
+    );
     crew.pool.on('error', () => undefined);
     const events: WorkerEvents = new EventEmitter();
     events.on('worker:create', ({ worker }) => {

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import type { JobCrew } from './job-crew.js';
+import { bestEffort } from './best-effort.js';
 import { JobCrews } from './job-crews.js';
 import { JobRecovery } from './job-recovery.js';
 import { JobTimings } from './job.models.js';
@@ -46,11 +47,15 @@ export class JobRunner implements OnApplicationBootstrap, OnModuleDestroy {
     if (!crew) return;
     this.crew = null;
     await crew.stop(this.timings.grace, async (jobs) => {
-      await this.recovery.giveBack(crew.workerIds, jobs);
+      await bestEffort(this.log, 'jobs could not be given back; they are taken over once this process is silent', () =>
+        this.recovery.giveBack(crew.workerIds, jobs),
+      );
       const names = jobs.map(({ id, task_identifier: task }) => `${task} ${id}`).join(', ');
-      this.log.warn(`jobs that did not end in time were given back: ${names}`);
+      this.log.warn(`jobs that did not end in time are given back: ${names}`);
     });
-    await this.recovery.bidFarewell(crew.workerIds);
+    await bestEffort(this.log, 'the heartbeats of this process stay until they are stale', () =>
+      this.recovery.bidFarewell(crew.workerIds),
+    );
   }
 
   private async beat(): Promise<void> {

@@ -54,8 +54,14 @@ export class Jobs {
     const revived = await this.store.revive(id, async (payload) => {
       await this.handlers.get(job.task)?.onRetry?.(payload);
     });
-    if (!revived)
-      throw new ApiError(409, 'job.not_dead', `The job ${id} is ${job.status}: only a dead one can be retried.`);
+    if (!revived) {
+      const status = (await this.reader.find(orgId, id))?.status ?? 'gone';
+      throw new ApiError(
+        409,
+        'job.not_dead',
+        `The job ${id} was not dead: only a dead one can be retried. It is ${status}.`,
+      );
+    }
     return this.reader.find(orgId, id);
   }
 }

@@ -11,7 +11,7 @@ import { ReflectionLedger } from './reflection.ledger.js';
 import { WorkerPass, type PassResult } from './worker-pass.js';
 
 /** Most seconds until a turn over budget asks again: the budget may be raised before the day ends. */
-const BUDGET_WAIT_SECONDS = 300;
+const BUDGET_WAIT_SECONDS = 120;
 const SLOT_RENEWAL_SECONDS = 40;
 
 /**
