@@ -3,7 +3,7 @@ import { resetDatabase } from './support/database.js';
 import { ScriptedModel } from './support/scripted-model.js';
 import { serviceDatabase, ServiceProcess } from './support/service-process.js';
 import { manyTurns } from './support/tau-bench.js';
-import { allEnded, memoriesByTurn, postAll, rowCounts, type Receipt, type TurnState } from './support/trial.js';
+import { expectEachLearnedOnce, postAll, rowCounts, type Receipt } from './support/trial.js';
 
 const { source, turns } = manyTurns();
 
@@ -46,14 +46,7 @@ describe(`a service that is killed while it learns from ${source}`, () => {
     await postAll(service, turns, receipts, Infinity);
     expect(receipts.size).toBe(turns.length);
 
-    await allEnded(service, turns);
-    for (const turn of turns) {
-      const { reflection } = await service.get<TurnState>(`/turns/${turn.turn_id}`);
-      expect(reflection).toMatchObject({ status: 'done', workers: [{ worker: 'persist_decider', status: 'done' }] });
-    }
-    const memories = await memoriesByTurn(service, turns);
-    expect([...memories.values()].filter((count) => count !== 1)).toEqual([]);
-    expect(memories.size).toBe(turns.length);
+    await expectEachLearnedOnce(service, turns);
     expect(await service.get('/jobs')).toMatchObject({ total: 0 });
   }, 120_000);
 

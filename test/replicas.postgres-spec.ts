@@ -5,7 +5,7 @@ import { resetDatabase } from './support/database.js';
 import { ScriptedModel } from './support/scripted-model.js';
 import { serviceDatabase, ServiceProcess } from './support/service-process.js';
 import { manyTurns } from './support/tau-bench.js';
-import { allEnded, memoriesByTurn, postAll, type Receipt, type TurnState } from './support/trial.js';
+import { allEnded, expectEachLearnedOnce, memoriesByTurn, postAll, type Receipt } from './support/trial.js';
 import { aMessage, aTurn } from './support/turns.js';
 
 describe('replicas on one Postgres', () => {
@@ -51,14 +51,7 @@ describe('replicas on one Postgres', () => {
     await postAll(second, turns, receipts, Infinity);
     expect(receipts.size).toBe(turns.length);
 
-    await allEnded(second, turns);
-    for (const turn of turns) {
-      const { reflection } = await second.get<TurnState>(`/turns/${turn.turn_id}`);
-      expect(reflection).toMatchObject({ status: 'done', workers: [{ worker: 'persist_decider', status: 'done' }] });
-    }
-    const memories = await memoriesByTurn(second, turns);
-    expect([...memories.values()].filter((count) => count !== 1)).toEqual([]);
-    expect(memories.size).toBe(turns.length);
+    await expectEachLearnedOnce(second, turns);
   }, 150_000);
 
   it('answer the same bytes to a plan context asked of both at the same moment', async () => {
