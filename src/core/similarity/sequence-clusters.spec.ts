@@ -31,8 +31,10 @@ const shapeOf = (clusters: { members: ToolTrajectory[] }[]): string[][] =>
 describe('toolSimilarity', () => {
   it.each([
     ['a b c', 'a b c', 1],
-    ['a b c', 'c b a a', 1],
-    ['a b c', 'a b d', 0.5],
+    ['a b c', 'c b a', 3 / 11],
+    ['a b c', 'a b d', 4 / 10],
+    ['a', 'a a', 3 / 4],
+    ['a', 'a b', 2 / 6],
     ['a b', 'c d', 0],
     ['', '', 0],
     ['a', '', 0],
@@ -44,18 +46,19 @@ describe('toolSimilarity', () => {
 
 describe('clusterSequences', () => {
   it('takes equal and similar sequences together and leaves the others alone', () => {
-    const clusters = clusterSequences(items('a b c', 'a b c', 'x y', 'a b c d', 'y x'), { threshold: 0.6 });
+    const clusters = clusterSequences(items('a b c d', 'a b c d', 'x y', 'a b c d e', 'x y'), { threshold: 0.6 });
     expect(shapeOf(clusters)).toEqual([
       ['00000', '00001', '00003'],
       ['00002', '00004'],
     ]);
-    expect(clusters[0]!.leader.toolSequence).toEqual(['a', 'b', 'c']);
+    expect(clusters[0]!.leader.toolSequence).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('joins at exactly the threshold', () => {
-    const five = items('a b c d e', 'a b c d e', 'a b c');
-    expect(shapeOf(clusterSequences(five, { threshold: 0.6 }))).toEqual([['00000', '00001', '00002']]);
-    expect(clusterSequences(five, { threshold: 0.61 })).toHaveLength(2);
+    const near = items('a b c d e', 'a b c d e', 'a b c d e f f');
+    expect(toolSimilarity(near[0]!.toolSequence, near[2]!.toolSequence)).toBe(10 / 15);
+    expect(shapeOf(clusterSequences(near, { threshold: 10 / 15 }))).toEqual([['00000', '00001', '00002']]);
+    expect(clusterSequences(near, { threshold: 0.67 })).toHaveLength(2);
   });
 
   it('leaves out what used no tools, and clusters that are too small', () => {
@@ -65,8 +68,8 @@ describe('clusterSequences', () => {
     ]);
   });
 
-  it('joins everything at a threshold of 0 and only equal sets at 1', () => {
-    const all = items('a', 'b', 'b a', 'a b');
+  it('joins everything at a threshold of 0 and only equal shingles at 1', () => {
+    const all = items('a', 'b', 'a b', 'a b');
     expect(shapeOf(clusterSequences(all, { threshold: 0 }))).toHaveLength(1);
     expect(shapeOf(clusterSequences(all, { threshold: 1 }))).toEqual([['00002', '00003'], ['00000'], ['00001']]);
   });

@@ -7,7 +7,7 @@ export interface ToolTrajectory {
 }
 
 export interface SequenceCluster<Item extends ToolTrajectory> {
-  /** One of those whose set of tools is the most frequent in the cluster; all others are as similar to it as was asked. */
+  /** One of those whose shingles are the most frequent in the cluster; all others are as similar to it as was asked. */
   leader: Item;
   /** In the order of their ids; the leader is among them. */
   members: Item[];
@@ -21,24 +21,24 @@ export interface ClusterOptions {
 }
 
 /**
- * Greedy leader clustering by the tools used. Items with the same set of tools are taken together, the most frequent
- * sets first, and join the most similar leader, else lead a cluster themselves: so the result depends on what the items
- * are and not on their order. Items without tools are left out. The largest cluster comes first.
+ * Greedy leader clustering by the tools used. Items with the same shingles are taken together, the most frequent ones
+ * first, and join the most similar leader, else lead a cluster themselves: so the result depends on what the items are
+ * and not on their order. Items without tools are left out. The largest cluster comes first.
  *
- * Near linear in the number of items: candidates come from an inverted index over the rarest tools of each set, which
- * two sets cannot both miss if they are similar enough (prefix filter; Chaudhuri, Ganti and Kaushik, ICDE 2006).
+ * Near linear in the number of items: candidates come from an inverted index over the rarest shingles of each item,
+ * which two that are similar enough cannot both miss (prefix filter; Chaudhuri, Ganti and Kaushik, ICDE 2006).
  */
 export function clusterSequences<Item extends ToolTrajectory>(
   items: readonly Item[],
   { threshold, minSize = 1 }: ClusterOptions,
 ): SequenceCluster<Item>[] {
-  const groups = groupsBySet(items);
+  const groups = groupsByShingles(items);
   const leaders = new LeaderIndex(groups, threshold);
   const clusters: SequenceCluster<Item>[] = [];
-  for (const { tools, members } of groups) {
-    const found = leaders.mostSimilar(tools);
+  for (const { shingles, members } of groups) {
+    const found = leaders.mostSimilar(shingles);
     if (found === null) {
-      leaders.add(tools);
+      leaders.add(shingles);
       clusters.push({ leader: members[0]!, members: [...members] });
     } else {
       clusters[found]!.members.push(...members);
@@ -52,26 +52,26 @@ export function clusterSequences<Item extends ToolTrajectory>(
 
 interface Group<Item> {
   key: string;
-  tools: ReadonlySet<string>;
+  shingles: ReadonlySet<string>;
   /** By id. */
   members: Item[];
 }
 
-/** The most frequent first, then those with fewer tools. */
-function groupsBySet<Item extends ToolTrajectory>(items: readonly Item[]): Group<Item>[] {
+/** The most frequent first, then those with fewer shingles. */
+function groupsByShingles<Item extends ToolTrajectory>(items: readonly Item[]): Group<Item>[] {
   const groups = new Map<string, Group<Item>>();
   for (const item of items) {
-    const tools = toolShingles(item.toolSequence);
-    if (tools.size === 0) continue;
-    const key = JSON.stringify([...tools].sort());
+    const shingles = toolShingles(item.toolSequence);
+    if (shingles.size === 0) continue;
+    const key = JSON.stringify([...shingles].sort());
     const group = groups.get(key);
     if (group) group.members.push(item);
-    else groups.set(key, { key, tools, members: [item] });
+    else groups.set(key, { key, shingles, members: [item] });
   }
   const all = [...groups.values()];
   for (const { members } of all) members.sort(byId);
   return all.sort(
-    (a, b) => b.members.length - a.members.length || a.tools.size - b.tools.size || compare(a.key, b.key),
+    (a, b) => b.members.length - a.members.length || a.shingles.size - b.shingles.size || compare(a.key, b.key),
   );
 }
 
@@ -82,32 +82,32 @@ class LeaderIndex {
   private readonly holders = new Map<string, number[]>();
 
   constructor(
-    groups: readonly { tools: ReadonlySet<string> }[],
+    groups: readonly { shingles: ReadonlySet<string> }[],
     private readonly threshold: number,
   ) {
-    for (const { tools } of groups) {
-      for (const tool of tools) this.frequency.set(tool, (this.frequency.get(tool) ?? 0) + 1);
+    for (const { shingles } of groups) {
+      for (const shingle of shingles) this.frequency.set(shingle, (this.frequency.get(shingle) ?? 0) + 1);
     }
   }
 
-  add(tools: ReadonlySet<string>): void {
-    const index = this.leaders.push(tools) - 1;
-    for (const tool of this.prefix(tools)) {
-      const known = this.holders.get(tool);
+  add(shingles: ReadonlySet<string>): void {
+    const index = this.leaders.push(shingles) - 1;
+    for (const shingle of this.prefix(shingles)) {
+      const known = this.holders.get(shingle);
       if (known) known.push(index);
-      else this.holders.set(tool, [index]);
+      else this.holders.set(shingle, [index]);
     }
   }
 
-  mostSimilar(tools: ReadonlySet<string>): number | null {
+  mostSimilar(shingles: ReadonlySet<string>): number | null {
     // At a threshold of 0 whatever shares nothing joins the first.
     let best = this.threshold <= 0 && this.leaders.length > 0 ? { index: 0, similarity: 0 } : null;
     const seen = new Set<number>();
-    for (const tool of this.prefix(tools)) {
-      for (const index of this.holders.get(tool) ?? []) {
+    for (const shingle of this.prefix(shingles)) {
+      for (const index of this.holders.get(shingle) ?? []) {
         if (seen.has(index)) continue;
         seen.add(index);
-        const similarity = jaccard(tools, this.leaders[index]!);
+        const similarity = jaccard(shingles, this.leaders[index]!);
         if (similarity < this.threshold) continue;
         if (!best || similarity > best.similarity || (similarity === best.similarity && index < best.index)) {
           best = { index, similarity };
@@ -117,12 +117,12 @@ class LeaderIndex {
     return best?.index ?? null;
   }
 
-  /** The rarest tools of a set, as many as it cannot all miss in a set similar enough. */
-  private prefix(tools: ReadonlySet<string>): string[] {
-    const rarestFirst = [...tools].sort((a, b) => this.frequency.get(a)! - this.frequency.get(b)! || compare(a, b));
+  /** The rarest shingles, as many as one that is similar enough cannot all miss. */
+  private prefix(shingles: ReadonlySet<string>): string[] {
+    const rarestFirst = [...shingles].sort((a, b) => this.frequency.get(a)! - this.frequency.get(b)! || compare(a, b));
     // The margin keeps 0.6 × 5, which floats make slightly more than 3, from shortening the prefix.
-    const needed = Math.max(1, Math.ceil(this.threshold * tools.size - 1e-9));
-    return rarestFirst.slice(0, tools.size - needed + 1);
+    const needed = Math.max(1, Math.ceil(this.threshold * shingles.size - 1e-9));
+    return rarestFirst.slice(0, shingles.size - needed + 1);
   }
 }
 
