@@ -3,9 +3,14 @@ import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Bench } from './bench.js';
 import { intake } from './intake.js';
+import { priorWork } from './prior-work.js';
 import { retrieval } from './retrieval.js';
 
-const SUITES: Record<string, (bench: Bench) => Promise<void>> = { retrieval, intake };
+const SUITES: Record<string, (bench: Bench) => Promise<void>> = {
+  retrieval,
+  'prior-work': priorWork,
+  intake,
+};
 
 const { values, positionals } = parseArgs({ options: { postgres: { type: 'boolean' } }, allowPositionals: true });
 const usesPostgres = values.postgres ?? Boolean(process.env.DATABASE_URL);

@@ -3,7 +3,8 @@ import { resetDatabase } from './support/database.js';
 import { ScriptedModel } from './support/scripted-model.js';
 import { serviceDatabase, ServiceProcess } from './support/service-process.js';
 import { manyTurns } from './support/tau-bench.js';
-import { expectEachLearnedOnce, postAll, rowCounts, type Receipt } from './support/trial.js';
+import { expectEachLearnedOnce } from './support/learned-once.js';
+import { postAll, rowCounts, type Receipt } from './support/trial.js';
 
 const { source, turns } = manyTurns();
 

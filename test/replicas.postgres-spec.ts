@@ -5,7 +5,8 @@ import { resetDatabase } from './support/database.js';
 import { ScriptedModel } from './support/scripted-model.js';
 import { serviceDatabase, ServiceProcess } from './support/service-process.js';
 import { manyTurns } from './support/tau-bench.js';
-import { allEnded, expectEachLearnedOnce, memoriesByTurn, postAll, type Receipt } from './support/trial.js';
+import { expectEachLearnedOnce } from './support/learned-once.js';
+import { allEnded, memoriesByTurn, postAll, type Receipt } from './support/trial.js';
 import { aMessage, aTurn } from './support/turns.js';
 
 describe('replicas on one Postgres', () => {

@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import type { ServiceProcess } from './service-process.js';
 import type { TurnBody } from './turns.js';
 
@@ -43,18 +42,6 @@ export async function allEnded(service: ServiceProcess, wanted: readonly TurnBod
     if (Date.now() > deadline) throw new Error(`${open.size} turns are not reflected on`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-}
-
-/** Waits for the end, and holds ledger and memories to one of each turn. */
-export async function expectEachLearnedOnce(service: ServiceProcess, turns: readonly TurnBody[]): Promise<void> {
-  await allEnded(service, turns);
-  for (const turn of turns) {
-    const { reflection } = await service.get<TurnState>(`/turns/${turn.turn_id}`);
-    expect(reflection).toMatchObject({ status: 'done', workers: [{ worker: 'persist_decider', status: 'done' }] });
-  }
-  const memories = await memoriesByTurn(service, turns);
-  expect([...memories.values()].filter((count) => count !== 1)).toEqual([]);
-  expect(memories.size).toBe(turns.length);
 }
 
 /** How many memories each turn has led to. */
