@@ -1,6 +1,9 @@
-/** Okapi BM25 (Robertson and Zaragoza 2009). `B` is below the usual 0.75: short memories differ little in length. */
-const K1 = 1.2;
+import { rarity, termWeight } from './bm25.js';
+import { openingShingles } from './opening.js';
+
+/** Below the usual 0.75: short memories differ little in length. */
 const B = 0.4;
+const OPENING_B = 0.75;
 
 /**
  * What a row lends to the rows one, two and three places away in its conversation. An answer often stands beside the
@@ -15,6 +18,8 @@ export interface LexicalRow {
   length: number;
   /** Which of the query's terms stand in the row, as numbers from 0, each once. */
   terms: readonly number[];
+  /** Tokens of the opening, in order; absent where rows have none. */
+  opening?: readonly string[];
 }
 
 /**
@@ -24,8 +29,13 @@ export interface LexicalRow {
  * A row's score is the sum over the query's terms of BM25 with a term frequency of 1 (memories are short). A row that
  * lacks a term borrows it from the nearest row of its conversation within three places, at a discount; borrowing the
  * same term twice gains nothing, so a chatty neighbourhood does not outweigh a row that says all of it.
+ *
+ * Rows with an opening are also scored by how it resembles the query's, which orders them and adds none: it holds the
+ * small words as well, and those stand everywhere.
+ *
+ * @param opening tokens of the query's opening
  */
-export function rankLexically(rows: readonly LexicalRow[]): number[] {
+export function rankLexically(rows: readonly LexicalRow[], opening: readonly string[] = []): number[] {
   const holders = holdersOfTerms(rows);
   if (holders.size === 0) return [];
   const averageLength = rows.reduce((sum, row) => sum + row.length, 0) / rows.length || 1;
@@ -33,21 +43,35 @@ export function rankLexically(rows: readonly LexicalRow[]): number[] {
   const scores = new Float64Array(rows.length);
 
   for (const holding of holders.values()) {
-    const rarity = Math.log(1 + (rows.length - holding.length + 0.5) / (holding.length + 0.5));
+    const rare = rarity(rows.length, holding.length);
     const best = new Map<number, number>();
     for (const index of holding) {
       const length = rows[index]!.length / averageLength;
-      const own = (rarity * (K1 + 1)) / (1 + K1 * (1 - B + B * length));
+      const own = termWeight(rare, length, B);
       raise(best, index, own);
       neighbours.around(index, (neighbour, distance) => raise(best, neighbour, own * LENT[distance - 1]!));
     }
     for (const [index, score] of best) scores[index]! += score;
   }
 
-  return rows
-    .map((_, index) => index)
-    .filter((index) => scores[index]! > 0)
-    .sort((a, b) => scores[b]! - scores[a]! || b - a);
+  const found = rows.map((_, index) => index).filter((index) => scores[index]! > 0);
+  addOpenings(scores, rows, openingShingles(opening));
+  return found.sort((a, b) => scores[b]! - scores[a]! || b - a);
+}
+
+function addOpenings(scores: Float64Array, rows: readonly LexicalRow[], query: ReadonlySet<string>): void {
+  if (query.size === 0) return;
+  const shingles = rows.map(({ opening = [] }) => openingShingles(opening));
+  const averageLength = shingles.reduce((sum, { size }) => sum + size, 0) / rows.length;
+  const hits = shingles.map((own) => [...query].filter((shingle) => own.has(shingle)));
+  const holding = new Map<string, number>();
+  for (const shingle of hits.flat()) holding.set(shingle, (holding.get(shingle) ?? 0) + 1);
+  hits.forEach((own, index) => {
+    const length = shingles[index]!.size / averageLength;
+    for (const shingle of own) {
+      scores[index]! += termWeight(rarity(rows.length, holding.get(shingle)!), length, OPENING_B);
+    }
+  });
 }
 
 function holdersOfTerms(rows: readonly LexicalRow[]): Map<number, number[]> {

@@ -3,6 +3,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
 import { Embeddings } from '../../platform/embeddings/embeddings.js';
 import { rankLexically, type LexicalRow } from './lexical-ranking.js';
+import { openingTokens } from './opening.js';
 import { fuseRanks } from './rank-fusion.js';
 import {
   exactVectorStatement,
@@ -128,7 +129,7 @@ export class ScopedSearch {
     const [hits] = await this.database.query<LexicalHits>(sql, parameters);
     if (!hits?.ids) return [];
     const ids = hits.ids.split(',');
-    return rankLexically(rowsOf(hits))
+    return rankLexically(rowsOf(hits), openingTokens(query))
       .slice(0, limit)
       .map((index) => ids[index]!);
   }
@@ -145,9 +146,11 @@ export class ScopedSearch {
 function rowsOf(hits: LexicalHits): LexicalRow[] {
   const conversations = (hits.conversations ?? '').split(',');
   const lengths = (hits.lengths ?? '').split(',');
+  const openings = hits.openings?.split(',');
   return (hits.terms ?? '').split(',').map((terms, index) => ({
     conversation: conversations[index] || null,
     length: Number(lengths[index]),
     terms: terms === '' ? [] : terms.split(' ').map(Number),
+    opening: openings?.[index]?.split(' '),
   }));
 }

@@ -105,6 +105,9 @@ export class EpisodeEntity {
   @Column('integer')
   searchLength: number;
 
+  @Column({ type: 'text', default: '' })
+  opening: string;
+
   @Column({ type: 'vector', nullable: true })
   embedding: number[] | null;
 

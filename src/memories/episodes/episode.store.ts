@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { openingTokens } from '../../core/retrieval/opening.js';
 import { searchColumns } from '../../core/retrieval/search-columns.js';
 import type { AgentRef } from '../../core/turn/extension-points.js';
 import type { PlanDecision, ReviewOutcome } from '../../core/turn/turn.models.js';
@@ -58,9 +59,9 @@ export class EpisodeStore {
       `insert into episodes (id, started_at, org_id, agent_id, agent_handle, agent_role, turn_id, task_id,
          conversation_id, kind, count, task_summary, plan_summary, plan_decision, engaged, tool_sequence, skills_used,
          review_outcome, ended_at, duration_ms, work_key, subjects_involved, exemplar_turn_ids, is_exemplar,
-         source_turn_ids, search, search_length, embedding, embedding_model, created_at)
+         source_turn_ids, search, search_length, opening, embedding, embedding_model, created_at)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'raw', 1, $10, $11, $12, $13, $14::jsonb, $15::jsonb, $16, $17, $18,
-         $19, '[]', '[]', false, $20::jsonb, to_tsvector('english', $21), $22, $23::vector, $24, $25)`,
+         $19, '[]', '[]', false, $20::jsonb, to_tsvector('english', $21), $22, $23, $24::vector, $25, $26)`,
       [
         episode.id,
         episode.startedAt,
@@ -84,6 +85,7 @@ export class EpisodeStore {
         JSON.stringify([episode.turnId]),
         search,
         length,
+        openingTokens(episode.taskSummary).join(' '),
         episode.embedding && JSON.stringify(episode.embedding),
         episode.embedding && this.embeddings.model,
         new Date(),
