@@ -2,6 +2,7 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Bench } from './bench.js';
+import { clustering } from './clustering.js';
 import { intake } from './intake.js';
 import { priorWork } from './prior-work.js';
 import { retrieval } from './retrieval.js';
@@ -9,6 +10,7 @@ import { retrieval } from './retrieval.js';
 const SUITES: Record<string, (bench: Bench) => Promise<void>> = {
   retrieval,
   'prior-work': priorWork,
+  clustering,
   intake,
 };
 

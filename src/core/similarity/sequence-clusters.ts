@@ -1,4 +1,5 @@
-import { jaccard, toolShingles } from './tool-similarity.js';
+import { LeaderIndex } from './leader-index.js';
+import { toolShingles } from './tool-similarity.js';
 
 /** What can be clustered by the tools that it used. */
 export interface ToolTrajectory {
@@ -25,25 +26,25 @@ export interface ClusterOptions {
  * first, and join the most similar leader, else lead a cluster themselves: so the result depends on what the items are
  * and not on their order. Items without tools are left out. The largest cluster comes first.
  *
- * Near linear in the number of items: candidates come from an inverted index over the rarest shingles of each item,
- * which two that are similar enough cannot both miss (prefix filter; Chaudhuri, Ganti and Kaushik, ICDE 2006).
+ * Near linear in the number of items: a leader is looked up in an inverted index over the rarest shingles.
  */
 export function clusterSequences<Item extends ToolTrajectory>(
   items: readonly Item[],
   { threshold, minSize = 1 }: ClusterOptions,
 ): SequenceCluster<Item>[] {
   const groups = groupsByShingles(items);
-  const leaders = new LeaderIndex(groups, threshold);
+  const numbers = numbered(groups);
+  const leaders = new LeaderIndex(threshold);
   const clusters: SequenceCluster<Item>[] = [];
-  for (const { shingles, members } of groups) {
-    const found = leaders.mostSimilar(shingles);
+  groups.forEach(({ members }, index) => {
+    const found = leaders.mostSimilar(numbers[index]!);
     if (found === null) {
-      leaders.add(shingles);
+      leaders.add(numbers[index]!);
       clusters.push({ leader: members[0]!, members: [...members] });
     } else {
       clusters[found]!.members.push(...members);
     }
-  }
+  });
   for (const { members } of clusters) members.sort(byId);
   return clusters
     .filter(({ members }) => members.length >= minSize)
@@ -75,55 +76,15 @@ function groupsByShingles<Item extends ToolTrajectory>(items: readonly Item[]): 
   );
 }
 
-/** Finds, of the leaders so far, the one most like a set; of equal ones the first. */
-class LeaderIndex {
-  private readonly frequency = new Map<string, number>();
-  private readonly leaders: ReadonlySet<string>[] = [];
-  private readonly holders = new Map<string, number[]>();
-
-  constructor(
-    groups: readonly { shingles: ReadonlySet<string> }[],
-    private readonly threshold: number,
-  ) {
-    for (const { shingles } of groups) {
-      for (const shingle of shingles) this.frequency.set(shingle, (this.frequency.get(shingle) ?? 0) + 1);
-    }
+/** The shingles of each group as numbers, ascending, where the rarest shingle of all has the lowest. */
+function numbered(groups: readonly { shingles: ReadonlySet<string> }[]): number[][] {
+  const frequency = new Map<string, number>();
+  for (const { shingles } of groups) {
+    for (const shingle of shingles) frequency.set(shingle, (frequency.get(shingle) ?? 0) + 1);
   }
-
-  add(shingles: ReadonlySet<string>): void {
-    const index = this.leaders.push(shingles) - 1;
-    for (const shingle of this.prefix(shingles)) {
-      const known = this.holders.get(shingle);
-      if (known) known.push(index);
-      else this.holders.set(shingle, [index]);
-    }
-  }
-
-  mostSimilar(shingles: ReadonlySet<string>): number | null {
-    // At a threshold of 0 whatever shares nothing joins the first.
-    let best = this.threshold <= 0 && this.leaders.length > 0 ? { index: 0, similarity: 0 } : null;
-    const seen = new Set<number>();
-    for (const shingle of this.prefix(shingles)) {
-      for (const index of this.holders.get(shingle) ?? []) {
-        if (seen.has(index)) continue;
-        seen.add(index);
-        const similarity = jaccard(shingles, this.leaders[index]!);
-        if (similarity < this.threshold) continue;
-        if (!best || similarity > best.similarity || (similarity === best.similarity && index < best.index)) {
-          best = { index, similarity };
-        }
-      }
-    }
-    return best?.index ?? null;
-  }
-
-  /** The rarest shingles, as many as one that is similar enough cannot all miss. */
-  private prefix(shingles: ReadonlySet<string>): string[] {
-    const rarestFirst = [...shingles].sort((a, b) => this.frequency.get(a)! - this.frequency.get(b)! || compare(a, b));
-    // The margin keeps 0.6 × 5, which floats make slightly more than 3, from shortening the prefix.
-    const needed = Math.max(1, Math.ceil(this.threshold * shingles.size - 1e-9));
-    return rarestFirst.slice(0, shingles.size - needed + 1);
-  }
+  const rarestFirst = [...frequency].sort(([a, often], [b, oftenB]) => often - oftenB || compare(a, b));
+  const numbers = new Map(rarestFirst.map(([shingle], number) => [shingle, number]));
+  return groups.map(({ shingles }) => [...shingles].map((shingle) => numbers.get(shingle)!).sort((a, b) => a - b));
 }
 
 function byId(a: ToolTrajectory, b: ToolTrajectory): number {
