@@ -52,10 +52,25 @@ export function indexedVectorStatement(scope: SearchScope, vector: QueryVector, 
   });
 }
 
+/**
+ * How an index is built. `concurrently` and `per_chunk` let writes go on and must not run in a transaction; the latter
+ * is that of a hypertable, which knows no `concurrently`. `plain` is for the embedded database, which serves one at a time.
+ */
+export type IndexBuild = 'plain' | 'concurrently' | 'per_chunk';
+
 /** HNSW index over the rows of one model and length. Partial, else it would refuse rows of another length. */
-export function createVectorIndex(table: SearchableTable, name: string, vector: QueryVector): string {
+export function createVectorIndex(
+  table: SearchableTable,
+  name: string,
+  vector: QueryVector,
+  build: IndexBuild,
+): string {
   const { expression, predicate } = indexTerms(vector);
-  return `create index if not exists ${name} on ${table} using hnsw ((${expression}) vector_cosine_ops) where ${predicate}`;
+  const [how, option] = [
+    build === 'concurrently' ? 'concurrently' : '',
+    build === 'per_chunk' ? 'with (timescaledb.transaction_per_chunk)' : '',
+  ];
+  return `create index ${how} if not exists ${name} on ${table} using hnsw ((${expression}) vector_cosine_ops) ${option} where ${predicate}`;
 }
 
 /** One row of `lexicalStatement`: every list has one entry a memory, in the order in which they were written. */

@@ -111,7 +111,7 @@ export class ScopedSearch {
     const values = model === null ? null : await this.embeddings.embed(query, request.signal);
     if (model === null || values === null) return [];
     const vector = { model, values };
-    if (this.settings.retrieval.vector_index === 'exact' || !(await this.vectorIndex.ensure(request.table, vector))) {
+    if (this.settings.retrieval.vector_index === 'exact' || !this.vectorIndex.usable(request.table, vector)) {
       return this.rows(exactVectorStatement(request, vector, limit));
     }
     return this.database.transaction(async () => {
