@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { clusterSequences, type ToolTrajectory } from '../src/core/similarity/sequence-clusters.js';
 import { type Bench, printTable, type Row, timed } from './bench.js';
+import { randomNumbers } from './random-numbers.js';
 
 const FILE = new URL('../../shared/data/tau-bench/episodes.normalised.json', import.meta.url);
 const THRESHOLDS = [0.5, 0.55, 0.6, 0.65, 0.7];
@@ -99,13 +100,4 @@ function varied(count: number): ToolTrajectory[] {
     });
     return { id: String(index), toolSequence: toolSequence.length > 0 ? toolSequence : workflow };
   });
-}
-
-/** A fixed stream of numbers in 0..1: the linear congruential generator of Numerical Recipes. */
-function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 4_294_967_296;
-  };
 }

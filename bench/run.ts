@@ -6,10 +6,12 @@ import { clustering } from './clustering.js';
 import { intake } from './intake.js';
 import { priorWork } from './prior-work.js';
 import { retrieval } from './retrieval.js';
+import { search } from './search.js';
 
 const SUITES: Record<string, (bench: Bench) => Promise<void>> = {
   retrieval,
   'prior-work': priorWork,
+  search,
   clustering,
   intake,
 };
