@@ -1,0 +1,27 @@
+import { Module } from '@nestjs/common';
+import { ScreeningModule } from '../../core/screening/screening.module.js';
+import { JobsModule } from '../../platform/jobs/jobs.module.js';
+import { LoadToolSkillTool } from './load-tool-skill.tool.js';
+import { OperatorSkills } from './operator-skills.js';
+import { PageSkills } from './page-skills.js';
+import { ScreenedToolSkills } from './screened-tool-skills.js';
+import { SkillDirectory } from './skill-directory.js';
+import { ToolSkillsBlock } from './tool-skills.block.js';
+import { ToolSkillsController } from './tool-skills.controller.js';
+import { ToolSkills } from './tool-skills.js';
+
+@Module({
+  imports: [JobsModule, ScreeningModule],
+  controllers: [ToolSkillsController],
+  providers: [
+    LoadToolSkillTool,
+    OperatorSkills,
+    PageSkills,
+    ScreenedToolSkills,
+    SkillDirectory,
+    ToolSkills,
+    ToolSkillsBlock,
+  ],
+  exports: [LoadToolSkillTool, ToolSkillsBlock],
+})
+export class ToolSkillsModule {}
