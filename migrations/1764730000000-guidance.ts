@@ -48,6 +48,7 @@ export class Guidance1764730000000 implements MigrationInterface {
         skill jsonb,
         content_hash text not null,
         problem text,
+        released_hash text,
         updated_at timestamptz not null,
         constraint tool_skill_pages_pkey primary key (org_id, source, place, page_id),
         constraint tool_skill_pages_source_check check (source in ('confluence', 'plane')),

@@ -4,13 +4,10 @@ import { QuarantinedWrites } from '../../core/screening/quarantined-writes.js';
 import { Screening } from '../../core/screening/screening.js';
 import type { HeldWrite, QuarantinedWrite } from '../../core/turn/extension-points.js';
 import { OperatorSkills } from './operator-skills.js';
-import type { SourcedSkill, ToolSkill } from './tool-skill.models.js';
+import { NO_AGENT, type SourcedSkill, type ToolSkill } from './tool-skill.models.js';
 
 export type PutResult =
   { status: 'written'; skill: SourcedSkill } | { status: 'quarantined'; quarantineId: string; reason: string };
-
-/** A tool skill is the organisation's, not an agent's. */
-const NO_AGENT = '00000000-0000-0000-0000-000000000000';
 
 /** The write boundary of operators' tool skills: what is flagged in them waits in quarantine. */
 @Injectable()

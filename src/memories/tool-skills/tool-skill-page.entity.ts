@@ -30,6 +30,10 @@ export class ToolSkillPageEntity {
   @Column({ type: 'text', nullable: true })
   problem: string | null;
 
+  /** Of the content in force, where it was flagged and an operator let it through. */
+  @Column({ type: 'text', nullable: true })
+  releasedHash: string | null;
+
   @Column('timestamptz')
   updatedAt: Date;
 }

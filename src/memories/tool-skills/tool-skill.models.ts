@@ -38,6 +38,9 @@ const MAX_TITLE = 200;
 /** Skills of one source: each plan context looks at all of them. */
 export const MAX_SKILLS = 100;
 
+/** A tool skill is the organisation's, not an agent's: the agent of one that is held in quarantine. */
+export const NO_AGENT = '00000000-0000-0000-0000-000000000000';
+
 /** Letters, digits and `: . _ -` in between: what can stand in a path and in backticks as it is. */
 const KEY = /^[A-Za-z0-9](?:[A-Za-z0-9:._-]{0,126}[A-Za-z0-9])?$/;
 

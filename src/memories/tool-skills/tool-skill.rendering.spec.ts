@@ -1,3 +1,4 @@
+/* eslint no-template-curly-in-string: off -- that is what is tested */
 import { describe, expect, it } from '@jest/globals';
 import { renderBody, substitute } from './tool-skill.rendering.js';
 

@@ -4,8 +4,11 @@ import { JobsModule } from '../../platform/jobs/jobs.module.js';
 import { LoadToolSkillTool } from './load-tool-skill.tool.js';
 import { OperatorSkills } from './operator-skills.js';
 import { PageSkills } from './page-skills.js';
+import { RefreshToolSkillsJob } from './refresh-tool-skills.job.js';
+import { ReleasedPages } from './released-pages.js';
 import { ScreenedToolSkills } from './screened-tool-skills.js';
 import { SkillDirectory } from './skill-directory.js';
+import { SkillPagePlaces } from './skill-page-places.js';
 import { ToolSkillsBlock } from './tool-skills.block.js';
 import { ToolSkillsController } from './tool-skills.controller.js';
 import { ToolSkills } from './tool-skills.js';
@@ -17,8 +20,11 @@ import { ToolSkills } from './tool-skills.js';
     LoadToolSkillTool,
     OperatorSkills,
     PageSkills,
+    RefreshToolSkillsJob,
+    ReleasedPages,
     ScreenedToolSkills,
     SkillDirectory,
+    SkillPagePlaces,
     ToolSkills,
     ToolSkillsBlock,
   ],

@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Settings } from '../../platform/config/settings.js';
 import { OperatorSkills } from './operator-skills.js';
-import { pagePlaces } from './page-places.js';
 import { PageSkills } from './page-skills.js';
 import { SkillDirectory } from './skill-directory.js';
+import { SkillPagePlaces } from './skill-page-places.js';
 import { byKey, type SourcedSkill } from './tool-skill.models.js';
 
 /** The registry of tool skills (mission, "Prompt scaffolding"): what operators wrote, then pages, then files. */
 @Injectable()
 export class ToolSkills {
   constructor(
-    private readonly settings: Settings,
+    private readonly places: SkillPagePlaces,
     private readonly operators: OperatorSkills,
     private readonly pages: PageSkills,
     private readonly directory: SkillDirectory,
@@ -20,7 +19,7 @@ export class ToolSkills {
   async all(orgId: string): Promise<SourcedSkill[]> {
     const bySource = await Promise.all([
       this.operators.all(orgId),
-      ...pagePlaces(this.settings).map((place) => this.pages.all(place)),
+      ...this.places.all.map((place) => this.pages.all(orgId, place)),
       this.directory.all(),
     ]);
     const inForce = new Map<string, SourcedSkill>();
