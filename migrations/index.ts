@@ -1,4 +1,5 @@
 import { Foundation1764600000000 } from './1764600000000-foundation.js';
+import { ExecuteContexts1764720000000 } from './1764720000000-execute-contexts.js';
 
 /** In the order in which they run. */
-export const migrations = [Foundation1764600000000];
+export const migrations = [Foundation1764600000000, ExecuteContexts1764720000000];

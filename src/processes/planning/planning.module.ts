@@ -1,26 +1,36 @@
 import { Module } from '@nestjs/common';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
+import type { PlanBlock } from '../../core/turn/extension-points.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { PersonalMemoryBlock } from '../../memories/diary/personal-memory.block.js';
 import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
 import { SimilarPriorWorkBlock } from '../../memories/episodes/similar-prior-work.block.js';
+import { KnowledgeModule } from '../../memories/knowledge/knowledge.module.js';
+import { RelevantKnowledgeBlock } from '../../memories/knowledge/relevant-knowledge.block.js';
+import { ExecuteContextController } from './execute-context.controller.js';
+import { ExecuteContexts } from './execute-contexts.js';
+import { FrozenContexts } from './frozen-contexts.js';
 import { PlanBlocks } from './plan-blocks.js';
 import { PlanContextController } from './plan-context.controller.js';
 import { PlanContexts } from './plan-contexts.js';
 import { PlanContextsModule } from './plan-contexts.module.js';
 import { Planner } from './planner.js';
+import { PostPlanKnowledge } from './post-plan-knowledge.js';
 
 @Module({
-  imports: [AuxiliaryModule, DiaryModule, EpisodesModule, OrganizationModule, PlanContextsModule],
-  controllers: [PlanContextController],
+  imports: [AuxiliaryModule, DiaryModule, EpisodesModule, KnowledgeModule, OrganizationModule, PlanContextsModule],
+  controllers: [ExecuteContextController, PlanContextController],
   providers: [
+    ExecuteContexts,
+    FrozenContexts,
     PlanContexts,
     Planner,
+    PostPlanKnowledge,
     {
       provide: PlanBlocks,
-      inject: [PersonalMemoryBlock, SimilarPriorWorkBlock],
-      useFactory: (...blocks: [PersonalMemoryBlock, SimilarPriorWorkBlock]) => new PlanBlocks(blocks),
+      inject: [PersonalMemoryBlock, RelevantKnowledgeBlock, SimilarPriorWorkBlock],
+      useFactory: (...blocks: PlanBlock[]) => new PlanBlocks(blocks),
     },
   ],
 })
