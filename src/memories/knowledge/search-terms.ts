@@ -4,7 +4,7 @@ import { clipText } from '../../platform/text/storable-text.js';
 const QUERY_LIMIT = 200;
 
 /** What Lucene's query parser reads as anything but text, and what ends or escapes a literal. */
-const SYNTAX = /[!(){}[\]^"~*?:\\/<>=]|&&|\|\||[\p{Cc}\p{Zl}\p{Zp}\uFFFD]/gu;
+const SYNTAX = /[!(){}[\]^"~*?:\\/<>=]|&&|\|\||[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\uFFFD]/gu;
 
 const OPERATOR = /^(?:AND|OR|NOT|TO)$/;
 
