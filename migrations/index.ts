@@ -1,5 +1,6 @@
 import { Foundation1764600000000 } from './1764600000000-foundation.js';
+import { ExecuteContexts1764720000000 } from './1764720000000-execute-contexts.js';
 import { Guidance1764730000000 } from './1764730000000-guidance.js';
 
 /** In the order in which they run. */
-export const migrations = [Foundation1764600000000, Guidance1764730000000];
+export const migrations = [Foundation1764600000000, ExecuteContexts1764720000000, Guidance1764730000000];

@@ -19,6 +19,7 @@ import { ToolSkillEntity } from './memories/tool-skills/tool-skill.entity.js';
 import { ToolSkillPageEntity } from './memories/tool-skills/tool-skill-page.entity.js';
 import { ApiKeyEntity } from './platform/auth/api-key.entity.js';
 import { JobWorkerHeartbeatEntity } from './platform/jobs/job-worker-heartbeat.entity.js';
+import { ExecuteContextEntity } from './processes/planning/execute-context.entity.js';
 import { PlanContextEntity } from './processes/planning/plan-context.entity.js';
 import { ReflectionRunEntity } from './processes/reflection/reflection-run.entity.js';
 
@@ -44,6 +45,7 @@ export const entities: readonly EntityClass[] = [
   ToolSkillPageEntity,
   ApiKeyEntity,
   JobWorkerHeartbeatEntity,
+  ExecuteContextEntity,
   PlanContextEntity,
   ReflectionRunEntity,
 ];

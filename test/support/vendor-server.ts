@@ -15,7 +15,7 @@ export interface VendorRequestSeen extends LoopbackRequest {
 /** What the stand-ins of both vendors share: requests seen, and faults on demand. */
 export abstract class VendorServer {
   readonly requests: VendorRequestSeen[] = [];
-  private fault: Fault | null = null;
+  private fault: (Fault & { route?: RegExp }) | null = null;
   private server: LoopbackServer;
 
   protected async listen(): Promise<void> {
@@ -29,6 +29,12 @@ export abstract class VendorServer {
   /** From now on, or for `times` requests; null mends it. */
   fail(fault: Fault | null): this {
     this.fault = fault;
+    return this;
+  }
+
+  /** As `fail`, for the requests to some routes. */
+  failTo(route: RegExp, fault: Fault): this {
+    this.fault = { ...fault, route };
     return this;
   }
 
@@ -47,7 +53,7 @@ export abstract class VendorServer {
     const seen = { ...request, route: decodeURI(url.pathname), query: url.searchParams };
     this.requests.push(seen);
     const { fault } = this;
-    if (!fault) return this.answer(seen);
+    if (!fault || (fault.route && !fault.route.test(seen.route))) return this.answer(seen);
     if (fault.times !== undefined) {
       fault.times -= 1;
       if (fault.times <= 0) this.fault = null;

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
-import { ConfluenceClient } from '../knowledge/confluence.client.js';
-import { PlaneClient } from '../knowledge/plane.client.js';
+import type { ConfluenceClient } from '../knowledge/confluence.client.js';
+import { KnowledgeClients } from '../knowledge/knowledge-clients.js';
+import type { PlaneClient } from '../knowledge/plane.client.js';
 import { VendorError } from '../knowledge/vendor-http.js';
 import { skillFileOf } from './page-markdown.js';
 import type { PagePlace, SkillPage } from './page-skills.models.js';
@@ -18,11 +19,12 @@ export class SkillPagePlaces {
   /** In the order in which they hold. */
   readonly all: readonly ReadablePlace[];
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, clients: KnowledgeClients) {
     const { confluence, plane } = settings.tool_skills;
+    // With the credentials of the environment: the boot check has seen to it that they are there.
     this.all = [
-      ...(confluence ? [confluencePlace(confluence, confluenceClient(settings))] : []),
-      ...(plane ? [planePlace(plane, planeClient(settings))] : []),
+      ...(confluence ? [confluencePlace(confluence, clients.confluence!)] : []),
+      ...(plane ? [planePlace(plane, clients.plane!)] : []),
     ];
   }
 }
@@ -75,26 +77,4 @@ async function planeBody(
     if (error instanceof VendorError && error.status === 404) return null;
     throw error;
   }
-}
-
-/** The boot check has seen to it that what is configured can be reached. */
-function confluenceClient({ environment, knowledge }: Settings): ConfluenceClient {
-  const { confluence_username: username, confluence_api_token: apiToken } = environment;
-  return new ConfluenceClient({
-    baseUrl: environment.confluence_base_url!,
-    credentials:
-      username !== undefined && apiToken !== undefined
-        ? { username, apiToken }
-        : { personalToken: environment.confluence_personal_token! },
-    timeoutMs: knowledge.timeout_seconds * 1_000,
-  });
-}
-
-function planeClient({ environment, knowledge }: Settings): PlaneClient {
-  return new PlaneClient({
-    baseUrl: environment.plane_base_url!,
-    workspace: environment.plane_workspace!,
-    apiKey: environment.plane_api_key!,
-    timeoutMs: knowledge.timeout_seconds * 1_000,
-  });
 }

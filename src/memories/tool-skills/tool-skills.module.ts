@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ScreeningModule } from '../../core/screening/screening.module.js';
 import { JobsModule } from '../../platform/jobs/jobs.module.js';
+import { KnowledgeModule } from '../knowledge/knowledge.module.js';
 import { LoadToolSkillTool } from './load-tool-skill.tool.js';
 import { OperatorSkills } from './operator-skills.js';
 import { PageSkills } from './page-skills.js';
@@ -14,7 +15,7 @@ import { ToolSkillsController } from './tool-skills.controller.js';
 import { ToolSkills } from './tool-skills.js';
 
 @Module({
-  imports: [JobsModule, ScreeningModule],
+  imports: [JobsModule, KnowledgeModule, ScreeningModule],
   controllers: [ToolSkillsController],
   providers: [
     LoadToolSkillTool,

@@ -10,29 +10,39 @@ import { OnboardingBlock } from '../../memories/onboarding/onboarding.block.js';
 import { OnboardingModule } from '../../memories/onboarding/onboarding.module.js';
 import { ToolSkillsBlock } from '../../memories/tool-skills/tool-skills.block.js';
 import { ToolSkillsModule } from '../../memories/tool-skills/tool-skills.module.js';
+import { KnowledgeModule } from '../../memories/knowledge/knowledge.module.js';
+import { RelevantKnowledgeBlock } from '../../memories/knowledge/relevant-knowledge.block.js';
+import { ExecuteContextController } from './execute-context.controller.js';
+import { ExecuteContexts } from './execute-contexts.js';
+import { FrozenContexts } from './frozen-contexts.js';
 import { PlanBlocks } from './plan-blocks.js';
 import { PlanContextController } from './plan-context.controller.js';
 import { PlanContexts } from './plan-contexts.js';
 import { PlanContextsModule } from './plan-contexts.module.js';
 import { Planner } from './planner.js';
+import { PostPlanKnowledge } from './post-plan-knowledge.js';
 
 @Module({
   imports: [
     AuxiliaryModule,
     DiaryModule,
     EpisodesModule,
+    KnowledgeModule,
     OnboardingModule,
     OrganizationModule,
     PlanContextsModule,
     ToolSkillsModule,
   ],
-  controllers: [PlanContextController],
+  controllers: [ExecuteContextController, PlanContextController],
   providers: [
+    ExecuteContexts,
+    FrozenContexts,
     PlanContexts,
     Planner,
+    PostPlanKnowledge,
     {
       provide: PlanBlocks,
-      inject: [OnboardingBlock, PersonalMemoryBlock, SimilarPriorWorkBlock, ToolSkillsBlock],
+      inject: [OnboardingBlock, PersonalMemoryBlock, RelevantKnowledgeBlock, SimilarPriorWorkBlock, ToolSkillsBlock],
       useFactory: (...blocks: PlanBlock[]) => new PlanBlocks(blocks),
     },
   ],
