@@ -11,7 +11,7 @@ const FENCE = /^---[ \t]*$/;
 
 /**
  * Reads Markdown with YAML frontmatter: `key`, `trigger`, `phases`, `title` and `summary`, and `required` where it is not
- * true; the body follows. The format is described in `examples/tool-skills/README.md`.
+ * true; the body follows. The format is described in `docs/tool-skills.md`.
  */
 export function readSkillFile(text: string): ReadSkill {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) return none(`is larger than ${MAX_FILE_BYTES} bytes`);
