@@ -249,6 +249,18 @@ describe('the lease of an onboarding pass', () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
   });
 
+  it('is given to one of many that ask two replicas at once', async () => {
+    const replica = await startApp({ keepData: true });
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => (index % 2 ? replica : test).http.post(path).send()),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(19).fill(409)]);
+    } finally {
+      await replica.close();
+    }
+  });
+
   it('is one an agent', async () => {
     await lease();
     expect((await lease('sal')).status).toBe(201);

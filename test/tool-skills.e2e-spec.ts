@@ -244,6 +244,7 @@ describe('the directory', () => {
     await file('b.md', aFile('b'));
     await file('a.md', aFile('z', { title: 'One' }));
     await file('notes.txt', 'x');
+    await mkdir(join(directory, 'directory.md'));
     await file('.hidden.md', aFile('hidden'));
     expect(await untilKeys(['b', 'z'])).toMatchObject([
       { key: 'b', source: 'directory', origin: 'b.md', updated_at: null },
@@ -333,7 +334,7 @@ describe('the block', () => {
     const block = await blockOf();
     expect(block).toMatchObject({ reason: 'selected', selection_count: 2 });
     expect(block.text.split('\n\n').slice(1)).toEqual([
-      '### A (`a`) (required)',
+      '### A (`a`)',
       'Body of a.',
       '### B (`b`)',
       'Body of b.',

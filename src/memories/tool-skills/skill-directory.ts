@@ -87,8 +87,9 @@ export class SkillDirectory implements OnApplicationBootstrap {
   private async parse(name: string): Promise<{ skill: ToolSkill | null; problem: string | null }> {
     try {
       const path = join(this.directory, name);
-      const { size } = await stat(path);
-      if (size > MAX_FILE_BYTES) return { skill: null, problem: `is larger than ${MAX_FILE_BYTES} bytes` };
+      const entry = await stat(path);
+      if (!entry.isFile()) return { skill: null, problem: 'is no file' };
+      if (entry.size > MAX_FILE_BYTES) return { skill: null, problem: `is larger than ${MAX_FILE_BYTES} bytes` };
       const { skill, problem } = readSkillFile(storableText(await readFile(path, 'utf8')));
       if (!skill) return { skill, problem };
       const verdict = this.screening.check(skill.title, skill.summary, skill.body);

@@ -26,7 +26,7 @@ export function renderCatalogue(skills: readonly ReadableSkill[], { loadable }: 
       length = longer;
       inline.push(section);
     } else {
-      lines.push(`- \`${skill.key}\` - ${skill.summary}${markOf(skill)}`);
+      lines.push(`- \`${skill.key}\` - ${skill.summary}${skill.required ? ' (required)' : ''}`);
     }
   }
   const rest = lines.length > 0 ? [loadable ? LOADABLE : IN_SHORT, lines.join('\n')] : [];
@@ -34,9 +34,5 @@ export function renderCatalogue(skills: readonly ReadableSkill[], { loadable }: 
 }
 
 function sectionOf(skill: ReadableSkill): string {
-  return `### ${skill.title} (\`${skill.key}\`)${markOf(skill)}\n\n${skill.body}`;
-}
-
-function markOf({ required }: ReadableSkill): string {
-  return required ? ' (required)' : '';
+  return `### ${skill.title} (\`${skill.key}\`)\n\n${skill.body}`;
 }

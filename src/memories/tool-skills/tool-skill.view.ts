@@ -27,16 +27,27 @@ export function viewOf({ released: _, updatedAt, ...skill }: SourcedSkill): Tool
 
 /** One page of skills that stand in the order of their keys; the cursor is the last key shown. */
 export function pageByKey(skills: readonly SourcedSkill[], { limit, cursor }: PageRequest): Page<ToolSkillView> {
-  const after = cursor === undefined ? '' : Buffer.from(cursor, 'base64url').toString('latin1');
-  if (cursor !== undefined && !isToolSkillKey(after)) {
-    throw invalidRequest([{ path: 'cursor', message: 'cursor must be the next_cursor of a page of this list' }]);
-  }
+  const after = cursor === undefined ? '' : keyIn(cursor);
   const left = skills.filter(({ key }) => key > after);
   const shown = left.slice(0, limit);
   const last = shown.at(-1);
   return {
     items: shown.map(viewOf),
-    next_cursor: last && left.length > limit ? Buffer.from(last.key, 'latin1').toString('base64url') : null,
+    next_cursor: last && left.length > limit ? cursorOf(last.key) : null,
     total: skills.length,
   };
+}
+
+/** No key holds the mark, so that a cursor of another list is not taken for one of this. */
+const MARK = 'key=';
+
+function cursorOf(key: string): string {
+  return Buffer.from(`${MARK}${key}`, 'latin1').toString('base64url');
+}
+
+function keyIn(cursor: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
+  const key = text.slice(MARK.length);
+  if (text.startsWith(MARK) && isToolSkillKey(key)) return key;
+  throw invalidRequest([{ path: 'cursor', message: 'cursor must be the next_cursor of a page of this list' }]);
 }
