@@ -333,12 +333,7 @@ describe('the block', () => {
     await put('e', { body: 'Body of e.', trigger: { mcp_server: 'release' } });
     const block = await blockOf();
     expect(block).toMatchObject({ reason: 'selected', selection_count: 2 });
-    expect(block.text.split('\n\n').slice(1)).toEqual([
-      '### A (`a`)',
-      'Body of a.',
-      '### B (`b`)',
-      'Body of b.',
-    ]);
+    expect(block.text.split('\n\n').slice(1)).toEqual(['### A (`a`)', 'Body of a.', '### B (`b`)', 'Body of b.']);
     expect((await blockOf()).text).toBe(block.text);
     const servers = await blockOf({ available_tools: [], mcp_servers: ['plane'] });
     expect(servers).toMatchObject({ selection_count: 1, text: expect.stringContaining('Body of a.') });
