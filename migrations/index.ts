@@ -1,5 +1,12 @@
 import { Foundation1764600000000 } from './1764600000000-foundation.js';
 import { EpisodeOpenings1764680000000 } from './1764680000000-episode-openings.js';
+import { ExecuteContexts1764720000000 } from './1764720000000-execute-contexts.js';
+import { Guidance1764730000000 } from './1764730000000-guidance.js';
 
 /** In the order in which they run. */
-export const migrations = [Foundation1764600000000, EpisodeOpenings1764680000000];
+export const migrations = [
+  Foundation1764600000000,
+  EpisodeOpenings1764680000000,
+  ExecuteContexts1764720000000,
+  Guidance1764730000000,
+];

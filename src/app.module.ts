@@ -4,6 +4,9 @@ import { ScreeningModule } from './core/screening/screening.module.js';
 import { entities } from './entities.js';
 import { DiaryModule } from './memories/diary/diary.module.js';
 import { EpisodesModule } from './memories/episodes/episodes.module.js';
+import { KnowledgeModule } from './memories/knowledge/knowledge.module.js';
+import { OnboardingModule } from './memories/onboarding/onboarding.module.js';
+import { ToolSkillsModule } from './memories/tool-skills/tool-skills.module.js';
 import { AuthModule } from './platform/auth/auth.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import type { Settings } from './platform/config/settings.js';
@@ -46,6 +49,9 @@ export class AppModule implements OnModuleDestroy {
 
         DiaryModule,
         EpisodesModule,
+        KnowledgeModule,
+        OnboardingModule,
+        ToolSkillsModule,
 
         IntakeModule,
         ReflectionModule,

@@ -14,8 +14,12 @@ import { DiaryEntryEntity } from './memories/diary/diary-entry.entity.js';
 import { DocRecommendationEntity } from './memories/diary/doc-recommendation.entity.js';
 import { MemoryRefreshEntity } from './memories/diary/memory-refresh.entity.js';
 import { EpisodeEntity } from './memories/episodes/episode.entity.js';
+import { OnboardingMarkerEntity } from './memories/onboarding/onboarding-marker.entity.js';
+import { ToolSkillEntity } from './memories/tool-skills/tool-skill.entity.js';
+import { ToolSkillPageEntity } from './memories/tool-skills/tool-skill-page.entity.js';
 import { ApiKeyEntity } from './platform/auth/api-key.entity.js';
 import { JobWorkerHeartbeatEntity } from './platform/jobs/job-worker-heartbeat.entity.js';
+import { ExecuteContextEntity } from './processes/planning/execute-context.entity.js';
 import { PlanContextEntity } from './processes/planning/plan-context.entity.js';
 import { ReflectionRunEntity } from './processes/reflection/reflection-run.entity.js';
 
@@ -36,8 +40,12 @@ export const entities: readonly EntityClass[] = [
   DocRecommendationEntity,
   MemoryRefreshEntity,
   EpisodeEntity,
+  OnboardingMarkerEntity,
+  ToolSkillEntity,
+  ToolSkillPageEntity,
   ApiKeyEntity,
   JobWorkerHeartbeatEntity,
+  ExecuteContextEntity,
   PlanContextEntity,
   ReflectionRunEntity,
 ];

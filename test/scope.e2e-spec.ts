@@ -186,6 +186,12 @@ describe('an organisation', () => {
     'post /agents/{id}/diary': () => ({ kind: 'diary_long', content: 'mine' }),
     'patch /agents/{id}/diary/{entry_id}': () => ({ content: 'mine' }),
     'patch /agents/{id}/doc-recommendations/{rec_id}': () => ({ status: 'done' }),
+    'post /agents/{id}/execute-context': () => ({
+      turn_id: randomUUID(),
+      iteration: 1,
+      plan_decision: 'plan',
+      plan_summary: 'x',
+    }),
     'post /agents/{id}/plan-context': () => ({ turn_id: randomUUID(), role: 'support', task_description: 'x' }),
     'post /agents/{id}/tools/{name}': () => ({ turn_id: randomUUID(), phase: 'plan', arguments: { query: 'x' } }),
   };

@@ -35,7 +35,13 @@ describe('the list of tools', () => {
   it('has for each what a model needs to call it', async () => {
     const tools = await toolsOf(await newAgent());
     expect(tools.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['query_episodes', 'reflect_and_persist', 'refresh_memory']),
+      expect.arrayContaining([
+        'query_episodes',
+        'reflect_and_persist',
+        'refresh_memory',
+        'mark_onboarded',
+        'load_tool_skill',
+      ]),
     );
     for (const tool of tools) {
       expect(Object.keys(tool).sort()).toEqual(['description', 'input_schema', 'name', 'phases']);
@@ -63,6 +69,13 @@ describe('the list of tools', () => {
       properties: { context_hint: { type: 'string' } },
       required: ['context_hint'],
     });
+    expect(schemaOf('mark_onboarded')).toMatchObject({
+      properties: { summary: { type: 'string' } },
+      required: ['summary'],
+    });
+    expect(schemaOf('load_tool_skill')).toMatchObject({ properties: { key: { type: 'string' } }, required: ['key'] });
+    const phasesOf = Object.fromEntries(tools.map(({ name, phases }) => [name, phases]));
+    expect(phasesOf).toMatchObject({ mark_onboarded: ['plan'], load_tool_skill: ['plan', 'execute', 'review'] });
   });
 
   it('is that of a phase where one is named', async () => {
@@ -115,7 +128,7 @@ describe('a call', () => {
     'of a tool of the plan phase is an error in phase %s, and does nothing',
     async (phase) => {
       const agent = await newAgent();
-      for (const tool of ['query_episodes', 'reflect_and_persist', 'refresh_memory']) {
+      for (const tool of ['query_episodes', 'reflect_and_persist', 'refresh_memory', 'mark_onboarded']) {
         expect(await callTool(test.http, agent, tool, { content: 'x' }, { phase })).toEqual({
           output: expect.stringMatching(new RegExp(`${tool}.*plan.*${phase}`)),
           is_error: true,

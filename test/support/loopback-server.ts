@@ -8,6 +8,7 @@ import {
 import type { AddressInfo } from 'node:net';
 
 export interface LoopbackRequest {
+  method: string;
   path: string;
   headers: IncomingHttpHeaders;
   /** The parsed JSON body; null where there is none. */
@@ -70,6 +71,7 @@ export class LoopbackServer {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString('utf8');
     const reply = await answer({
+      method: request.method ?? 'GET',
       path: request.url ?? '/',
       headers: request.headers,
       body: text === '' ? null : (JSON.parse(text) as unknown),

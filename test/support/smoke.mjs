@@ -42,6 +42,8 @@ async function check() {
     await delay(100);
   }
   const readyMs = Date.now() - start;
+  const skills = await (await fetch(`http://127.0.0.1:${port}/tool-skills`)).json();
+  if (skills.total !== 6) throw new Error(`the build lacks the bundled tool skills: it has ${skills.total} of 6`);
   service.kill('SIGTERM');
   const result = await Promise.race([ended, delay(stopLimitMs, 'too late', { ref: false })]);
   if (result !== 0) throw new Error(`SIGTERM must end it with exit code 0 within ${stopLimitMs / 1_000} s: ${result}`);

@@ -5,6 +5,7 @@ import { ApiError } from '../../platform/http/api-error.js';
 import { keysetList } from '../../platform/http/keyset-list.js';
 import { isUuid, type Page, type PageRequest } from '../../platform/http/page.js';
 import { isHandle } from './handle.js';
+import type { CredentialsDocument } from './organization.document.js';
 import { Organizations } from './organizations.js';
 
 export interface Agent {
@@ -90,6 +91,15 @@ export class Agents {
   /** As `ensure`, but an inactive agent stays inactive: only a turn brings it back. */
   async ensureKnown(orgId: string, agent: { handle: string; role: string | null }): Promise<Agent> {
     return (await this.find(orgId, agent.handle)) ?? this.register(orgId, agent, null);
+  }
+
+  /** The names of the environment variables that hold the own credentials of an active agent, by backend. */
+  async credentials(orgId: string, id: string): Promise<CredentialsDocument> {
+    const [row] = await this.database.query<{ credentials: CredentialsDocument | null }>(
+      `select credentials from agents where org_id = $1 and id = $2 and active`,
+      [orgId, id],
+    );
+    return row?.credentials ?? {};
   }
 
   /** The handles of the agents among `ids`. */

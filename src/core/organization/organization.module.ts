@@ -9,11 +9,12 @@ import { ExecutionSlots } from './execution-slots.js';
 import { OrganizationController } from './organization.controller.js';
 import { Organizations } from './organizations.js';
 import { SlotsController } from './slots.controller.js';
+import { UnitChains } from './unit-chains.js';
 
 @Module({
   imports: [AuthModule, AuxiliaryModule],
   controllers: [AgentsController, ApiKeysController, OrganizationController, SlotsController],
-  providers: [Agents, Budgets, ExecutionSlots, Organizations],
-  exports: [Agents, Budgets, ExecutionSlots, Organizations],
+  providers: [Agents, Budgets, ExecutionSlots, Organizations, UnitChains],
+  exports: [Agents, Budgets, ExecutionSlots, Organizations, UnitChains],
 })
 export class OrganizationModule {}

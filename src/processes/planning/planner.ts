@@ -6,6 +6,7 @@ import { Database } from '../../platform/database/database.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { ShutdownSignal } from '../../platform/http/shutdown-signal.js';
 import { EventBus } from '../../platform/events/event-bus.js';
+import { renderedBlock, resolvedBy } from './block-resolution.js';
 import { PlanBlocks } from './plan-blocks.js';
 import { PlanContextStore } from './plan-context.store.js';
 import type { BlockMeasures } from './planning.events.js';
@@ -67,27 +68,18 @@ export class Planner {
     const deadline = AbortSignal.any([AbortSignal.timeout(this.settings.planning.deadline_ms), this.shutdown.signal]);
     return Promise.all(
       this.blocks.inOrder.map(async (block) => {
-        const result = await this.withinDeadline(block, context, deadline);
+        const result = await resolvedBy(
+          deadline,
+          () => block.resolve(context, deadline),
+          (error) => {
+            this.log.warn(
+              `block ${block.key} failed for turn ${context.turnId} of ${context.agent.handle}: ${String(error)}`,
+            );
+          },
+        );
         return { ...result, block };
       }),
     );
-  }
-
-  private async withinDeadline(block: PlanBlock, context: PlanContext, deadline: AbortSignal): Promise<BlockResult> {
-    const late = new Promise<BlockResult>((settle) => {
-      const end = (): void => settle(empty('deadline'));
-      if (deadline.aborted) end();
-      else deadline.addEventListener('abort', end, { once: true });
-    });
-    const resolve = async (): Promise<BlockResult> => block.resolve(context, deadline);
-    const own = resolve().catch((error: unknown) => {
-      if (deadline.aborted) return empty('deadline');
-      this.log.warn(
-        `block ${block.key} failed for turn ${context.turnId} of ${context.agent.handle}: ${String(error)}`,
-      );
-      return empty('search_failed');
-    });
-    return Promise.race([own, late]);
   }
 
   private announce(context: PlanContext, resolved: readonly ResolvedBlock[]): void {
@@ -109,10 +101,6 @@ export class Planner {
   }
 }
 
-function empty(reason: BlockResult['reason']): BlockResult {
-  return { text: '', selection_count: 0, reason };
-}
-
 function render(context: PlanContext, resolved: readonly ResolvedBlock[]): string {
   return JSON.stringify({
     turn_id: context.turnId,
@@ -125,14 +113,6 @@ function render(context: PlanContext, resolved: readonly ResolvedBlock[]): strin
       .filter(({ text }) => text !== '')
       .map(({ block, text }) => `${block.heading}\n\n${text}`)
       .join('\n\n'),
-    blocks: resolved.map(({ block, text, selection_count, reason }) => ({
-      key: block.key,
-      heading: block.heading,
-      text,
-      hit: text !== '',
-      bytes: Buffer.byteLength(text),
-      selection_count,
-      reason,
-    })),
+    blocks: resolved.map((result) => renderedBlock(result.block, result)),
   });
 }

@@ -1,4 +1,5 @@
 import type { PlanBlockKey } from '../../core/turn/extension-points.js';
+import type { PlanDecision } from '../../core/turn/turn.models.js';
 
 export type BlockMeasures = { [Key in PlanBlockKey as `${Key}_hit`]: boolean } & {
   /** UTF-8. */
@@ -11,6 +12,14 @@ declare module '../../platform/events/app-events.js' {
     'plan_prefetch.summary': BlockMeasures & {
       relevant_knowledge_selection_count: number;
       trigger_requires_recon: boolean;
+    };
+    /** The search that a thin trigger held back was made by the plan, once an iteration, whatever it found. */
+    'relevant_knowledge.refetched': {
+      iteration: number;
+      plan_decision: PlanDecision;
+      /** UTF-8. */
+      block_bytes: number;
+      selection_count: number;
     };
   }
 }

@@ -1,26 +1,49 @@
 import { Module } from '@nestjs/common';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
+import type { PlanBlock } from '../../core/turn/extension-points.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { PersonalMemoryBlock } from '../../memories/diary/personal-memory.block.js';
 import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
 import { SimilarPriorWorkBlock } from '../../memories/episodes/similar-prior-work.block.js';
+import { OnboardingBlock } from '../../memories/onboarding/onboarding.block.js';
+import { OnboardingModule } from '../../memories/onboarding/onboarding.module.js';
+import { ToolSkillsBlock } from '../../memories/tool-skills/tool-skills.block.js';
+import { ToolSkillsModule } from '../../memories/tool-skills/tool-skills.module.js';
+import { KnowledgeModule } from '../../memories/knowledge/knowledge.module.js';
+import { RelevantKnowledgeBlock } from '../../memories/knowledge/relevant-knowledge.block.js';
+import { ExecuteContextController } from './execute-context.controller.js';
+import { ExecuteContexts } from './execute-contexts.js';
+import { FrozenContexts } from './frozen-contexts.js';
 import { PlanBlocks } from './plan-blocks.js';
 import { PlanContextController } from './plan-context.controller.js';
 import { PlanContexts } from './plan-contexts.js';
 import { PlanContextsModule } from './plan-contexts.module.js';
 import { Planner } from './planner.js';
+import { PostPlanKnowledge } from './post-plan-knowledge.js';
 
 @Module({
-  imports: [AuxiliaryModule, DiaryModule, EpisodesModule, OrganizationModule, PlanContextsModule],
-  controllers: [PlanContextController],
+  imports: [
+    AuxiliaryModule,
+    DiaryModule,
+    EpisodesModule,
+    KnowledgeModule,
+    OnboardingModule,
+    OrganizationModule,
+    PlanContextsModule,
+    ToolSkillsModule,
+  ],
+  controllers: [ExecuteContextController, PlanContextController],
   providers: [
+    ExecuteContexts,
+    FrozenContexts,
     PlanContexts,
     Planner,
+    PostPlanKnowledge,
     {
       provide: PlanBlocks,
-      inject: [PersonalMemoryBlock, SimilarPriorWorkBlock],
-      useFactory: (...blocks: [PersonalMemoryBlock, SimilarPriorWorkBlock]) => new PlanBlocks(blocks),
+      inject: [OnboardingBlock, PersonalMemoryBlock, RelevantKnowledgeBlock, SimilarPriorWorkBlock, ToolSkillsBlock],
+      useFactory: (...blocks: PlanBlock[]) => new PlanBlocks(blocks),
     },
   ],
 })

@@ -1,25 +1,38 @@
 import { Module } from '@nestjs/common';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
+import type { AgentTool } from '../../core/turn/extension-points.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { ReflectAndPersistTool } from '../../memories/diary/reflect-and-persist.tool.js';
 import { RefreshMemoryTool } from '../../memories/diary/refresh-memory.tool.js';
 import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
 import { QueryEpisodesTool } from '../../memories/episodes/query-episodes.tool.js';
+import { MarkOnboardedTool } from '../../memories/onboarding/mark-onboarded.tool.js';
+import { OnboardingModule } from '../../memories/onboarding/onboarding.module.js';
+import { LoadToolSkillTool } from '../../memories/tool-skills/load-tool-skill.tool.js';
+import { ToolSkillsModule } from '../../memories/tool-skills/tool-skills.module.js';
 import { PlanContextsModule } from '../planning/plan-contexts.module.js';
 import { ToolDispatch } from './tool-dispatch.js';
 import { ToolRegistry } from './tool-registry.js';
 import { ToolsController } from './tools.controller.js';
 
 @Module({
-  imports: [AuxiliaryModule, DiaryModule, EpisodesModule, OrganizationModule, PlanContextsModule],
+  imports: [
+    AuxiliaryModule,
+    DiaryModule,
+    EpisodesModule,
+    OnboardingModule,
+    OrganizationModule,
+    PlanContextsModule,
+    ToolSkillsModule,
+  ],
   controllers: [ToolsController],
   providers: [
     ToolDispatch,
     {
       provide: ToolRegistry,
-      inject: [QueryEpisodesTool, ReflectAndPersistTool, RefreshMemoryTool],
-      useFactory: (...tools: [QueryEpisodesTool, ReflectAndPersistTool, RefreshMemoryTool]) => new ToolRegistry(tools),
+      inject: [QueryEpisodesTool, ReflectAndPersistTool, RefreshMemoryTool, MarkOnboardedTool, LoadToolSkillTool],
+      useFactory: (...tools: AgentTool[]) => new ToolRegistry(tools),
     },
   ],
 })

@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { pageText } from './page-text.js';
+
+describe('the text of a page', () => {
+  it.each([
+    ['<p>One &amp; <b>t</b>wo</p><p>Three</p>', 'One & two\nThree'],
+    ['<h1>Title</h1><ul><li>a</li><li>b</li></ul>', 'Title\na\nb'],
+    ['one<br/>two<br>three', 'one\ntwo\nthree'],
+    ['<p>a</p><script>alert(1)</script><style>p {}</style><p>b</p>', 'a\nb'],
+    ['no markup: 1 < 2 & 3 > 2', 'no markup: 1 < 2 & 3 > 2'],
+    ['<p title="a > b">c</p><!-- d -->', 'c'],
+    ['&lt;script&gt;', '<script>'],
+    ['<pre>a\n  b</pre>', 'a\n  b'],
+    [
+      '<ac:structured-macro ac:name="code"><ac:parameter ac:name="language">sh</ac:parameter>' +
+        '<ac:plain-text-body><![CDATA[if a < b; then\n  c & d\nfi]]></ac:plain-text-body></ac:structured-macro>',
+      'if a < b; then\n  c & d\nfi',
+    ],
+    ['a\u0000b\ud800', 'a\uFFFDb\uFFFD'],
+    ['<table><tr><td>1</td><td>2</td></tr></table>', '1\n2'],
+    ['', ''],
+  ])('of %j is %j', (html, text) => {
+    expect(pageText(html)).toBe(text);
+  });
+
+  it('never throws, and is storable', () => {
+    const part = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('<p>', '</p>', '<![CDATA[', ']]>', '<!--', '&', '&#x0;', '<script>', '<pre', '"', '\ud800'),
+    );
+    fc.assert(
+      fc.property(fc.array(part), (parts) => {
+        const text = pageText(parts.join(''));
+        return text.isWellFormed() && !text.includes('\u0000');
+      }),
+    );
+  });
+
+  it('reads deep nesting and long texts', () => {
+    expect(pageText('<div>'.repeat(50_000) + 'x')).toBe('x');
+    expect(pageText(`<p>${'word '.repeat(200_000)}</p>`)).toHaveLength(999_999);
+  });
+});

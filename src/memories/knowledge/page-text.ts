@@ -1,0 +1,57 @@
+import { Parser } from 'htmlparser2';
+import { storableText } from '../../platform/text/storable-text.js';
+
+/** Elements whose content is no text of the page; those of Confluence's storage format hold settings of a macro. */
+const UNREAD = new Set(['script', 'style', 'template', 'head', 'ac:parameter', 'ac:placeholder']);
+
+/** Elements that stand beside a word without ending it. */
+const INLINE = new Set(
+  'a abbr b bdi bdo cite code del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var wbr'.split(
+    ' ',
+  ),
+);
+
+/** What keeps its line breaks. */
+const VERBATIM = new Set(['pre', 'ac:plain-text-body']);
+
+/**
+ * The text of a page in HTML or in Confluence's storage format, a line a block, without markup. Never throws: what is no
+ * markup is text.
+ */
+export function pageText(html: string): string {
+  let text = '';
+  let unread = 0;
+  let verbatim = 0;
+  const breakLine = (name: string): void => {
+    if (!INLINE.has(name) && text !== '' && !text.endsWith('\n')) text += '\n';
+  };
+  const parser = new Parser(
+    {
+      onopentagname(name) {
+        if (UNREAD.has(name)) unread += 1;
+        if (VERBATIM.has(name)) verbatim += 1;
+        breakLine(name);
+      },
+      ontext(data) {
+        if (unread > 0) return;
+        text += verbatim > 0 ? data : data.replace(/\s+/g, ' ');
+      },
+      onclosetag(name) {
+        if (UNREAD.has(name)) unread -= 1;
+        if (VERBATIM.has(name)) verbatim -= 1;
+        breakLine(name);
+      },
+    },
+    // The storage format is XHTML: code blocks stand in CDATA.
+    { decodeEntities: true, recognizeCDATA: true, recognizeSelfClosing: true },
+  );
+  parser.write(html);
+  parser.end();
+  return storableText(text)
+    .replace(/\u00A0/g, ' ')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}

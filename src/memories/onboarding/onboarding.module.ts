@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { OrganizationModule } from '../../core/organization/organization.module.js';
+import { ScreeningModule } from '../../core/screening/screening.module.js';
+import { MarkOnboardedTool } from './mark-onboarded.tool.js';
+import { OnboardingBlock } from './onboarding.block.js';
+import { OnboardingController } from './onboarding.controller.js';
+import { OnboardingMarkers } from './onboarding-markers.js';
+import { ScreenedOnboarding } from './screened-onboarding.js';
+
+@Module({
+  imports: [OrganizationModule, ScreeningModule],
+  controllers: [OnboardingController],
+  providers: [MarkOnboardedTool, OnboardingBlock, OnboardingMarkers, ScreenedOnboarding],
+  exports: [MarkOnboardedTool, OnboardingBlock],
+})
+export class OnboardingModule {}

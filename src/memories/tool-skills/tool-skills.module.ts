@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { ScreeningModule } from '../../core/screening/screening.module.js';
+import { JobsModule } from '../../platform/jobs/jobs.module.js';
+import { KnowledgeModule } from '../knowledge/knowledge.module.js';
+import { LoadToolSkillTool } from './load-tool-skill.tool.js';
+import { OperatorSkills } from './operator-skills.js';
+import { PageSkills } from './page-skills.js';
+import { RefreshToolSkillsJob } from './refresh-tool-skills.job.js';
+import { ReleasedPages } from './released-pages.js';
+import { ScreenedToolSkills } from './screened-tool-skills.js';
+import { SkillDirectory } from './skill-directory.js';
+import { SkillPagePlaces } from './skill-page-places.js';
+import { ToolSkillsBlock } from './tool-skills.block.js';
+import { ToolSkillsController } from './tool-skills.controller.js';
+import { ToolSkills } from './tool-skills.js';
+
+@Module({
+  imports: [JobsModule, KnowledgeModule, ScreeningModule],
+  controllers: [ToolSkillsController],
+  providers: [
+    LoadToolSkillTool,
+    OperatorSkills,
+    PageSkills,
+    RefreshToolSkillsJob,
+    ReleasedPages,
+    ScreenedToolSkills,
+    SkillDirectory,
+    SkillPagePlaces,
+    ToolSkills,
+    ToolSkillsBlock,
+  ],
+  exports: [LoadToolSkillTool, ToolSkillsBlock],
+})
+export class ToolSkillsModule {}
