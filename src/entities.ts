@@ -16,6 +16,7 @@ import { MemoryRefreshEntity } from './memories/diary/memory-refresh.entity.js';
 import { EpisodeEntity } from './memories/episodes/episode.entity.js';
 import { ApiKeyEntity } from './platform/auth/api-key.entity.js';
 import { JobWorkerHeartbeatEntity } from './platform/jobs/job-worker-heartbeat.entity.js';
+import { CompactionPassEntity } from './processes/lifecycle/compaction-pass.entity.js';
 import { PlanContextEntity } from './processes/planning/plan-context.entity.js';
 import { ReflectionRunEntity } from './processes/reflection/reflection-run.entity.js';
 
@@ -38,6 +39,7 @@ export const entities: readonly EntityClass[] = [
   EpisodeEntity,
   ApiKeyEntity,
   JobWorkerHeartbeatEntity,
+  CompactionPassEntity,
   PlanContextEntity,
   ReflectionRunEntity,
 ];
