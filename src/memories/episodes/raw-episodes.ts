@@ -76,8 +76,10 @@ export class RawEpisodes {
 
   /** How many there are, whatever their outcome; an index scan that ends at `limit`. */
   async count({ orgId, agentId }: Owner, limit: number): Promise<number> {
+    // Without the order a planner that expects many rows reads the whole table for the few that there are.
     const [row] = await this.database.query<{ count: number }>(
-      `select count(*)::int as count from (select from episodes where ${OWN_RAW} limit $3) counted`,
+      `select count(*)::int as count from (
+         select from episodes where ${OWN_RAW} order by ended_at, id limit $3) counted`,
       [orgId, agentId, limit],
     );
     return row!.count;
