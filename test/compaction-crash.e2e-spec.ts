@@ -69,7 +69,7 @@ describe('a service that is killed while it compacts', () => {
     );
     database = await serviceDatabase();
     service = await start();
-  }, 60_000);
+  }, 120_000);
 
   afterAll(async () => {
     await service?.end('SIGTERM');
