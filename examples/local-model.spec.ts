@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
 import { fence, numbered } from '../src/core/auxiliary/fence.js';
+import type { RawEpisode } from '../src/memories/episodes/raw-episodes.js';
+import { episodeCompactorAnswer, summaryOf } from '../src/processes/lifecycle/episode-compactor.answer.js';
+import { episodeCompactorPrompt } from '../src/processes/lifecycle/episode-compactor.prompt.js';
 import { estimatedTokens, type LocalModel, startLocalModel } from './local-model.js';
 
 const ADA = fence('sender', 'Requester: Ada Lovelace (slack:U1)');
@@ -89,6 +92,37 @@ describe('the scripted local model', () => {
       '- done, 2026-10-01: Deploy ledger 5.4 (run_pipeline)\n- observed 5 times: Deploys of ledger',
     );
     expect(await ask('summarize_episodes', prompt.replace('deploy ledger', 'tea'))).toBe('NOOP');
+  });
+
+  it('sums up the turns of a cluster in a form that the service reads', async () => {
+    const turns = ['5.4', '5.5', '5.6'].map((version, index): RawEpisode => {
+      const at = new Date(Date.UTC(2026, 9, 1 + index));
+      return {
+        id: `episode-${index}`,
+        turnId: null,
+        conversationId: null,
+        engaged: true,
+        taskSummary: `Deploy label-service ${version}`,
+        planSummary: '',
+        toolSequence: ['run_pipeline', 'query_metrics'],
+        skillsUsed: [],
+        reviewOutcome: index === 0 ? 'failed' : 'done',
+        startedAt: at,
+        endedAt: at,
+        durationMs: 0,
+        sourceTurnIds: [],
+        digest: '',
+      };
+    });
+    const answer = episodeCompactorAnswer.parse(
+      JSON.parse(await ask('episode_compactor', episodeCompactorPrompt(turns))),
+    );
+    expect(summaryOf(answer)).toEqual({
+      commonTaskPattern: expect.stringMatching(/deploy.*label-service|label-service.*deploy/i),
+      commonOutcome: '2 of 3 done',
+      subjectsInvolved: ['label-service'],
+      notablePatterns: expect.stringContaining('run_pipeline'),
+    });
   });
 
   it('answers NOOP for a worker without rules', async () => {

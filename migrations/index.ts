@@ -10,3 +10,7 @@ export const migrations = [
   ExecuteContexts1764720000000,
   Guidance1764730000000,
 ];
+import { EpisodeLifecycle1764690000000 } from './1764690000000-episode-lifecycle.js';
+
+/** In the order in which they run. */
+export const migrations = [Foundation1764600000000, EpisodeLifecycle1764690000000];

@@ -17,6 +17,7 @@ import { HttpModule } from './platform/http/http.module.js';
 import { ShutdownSignal } from './platform/http/shutdown-signal.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { IntakeModule } from './processes/intake/intake.module.js';
+import { LifecycleModule } from './processes/lifecycle/lifecycle.module.js';
 import { PlanningModule } from './processes/planning/planning.module.js';
 import { ReflectionModule } from './processes/reflection/reflection.module.js';
 import { ToolsModule } from './processes/tools/tools.module.js';
@@ -55,6 +56,7 @@ export class AppModule implements OnModuleDestroy {
 
         IntakeModule,
         ReflectionModule,
+        LifecycleModule,
         PlanningModule,
         ToolsModule,
 

@@ -20,6 +20,7 @@ import { ToolSkillPageEntity } from './memories/tool-skills/tool-skill-page.enti
 import { ApiKeyEntity } from './platform/auth/api-key.entity.js';
 import { JobWorkerHeartbeatEntity } from './platform/jobs/job-worker-heartbeat.entity.js';
 import { ExecuteContextEntity } from './processes/planning/execute-context.entity.js';
+import { CompactionPassEntity } from './processes/lifecycle/compaction-pass.entity.js';
 import { PlanContextEntity } from './processes/planning/plan-context.entity.js';
 import { ReflectionRunEntity } from './processes/reflection/reflection-run.entity.js';
 
@@ -46,6 +47,7 @@ export const entities: readonly EntityClass[] = [
   ApiKeyEntity,
   JobWorkerHeartbeatEntity,
   ExecuteContextEntity,
+  CompactionPassEntity,
   PlanContextEntity,
   ReflectionRunEntity,
 ];

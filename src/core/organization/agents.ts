@@ -112,10 +112,13 @@ export class Agents {
     return new Map(rows.map(({ id, handle }) => [id, handle]));
   }
 
+  /**
+   * Keeps the latest of the times. Holds the agent's row until the running transaction ends, so that what is counted after
+   * it counts the writes of all who came before.
+   */
   async touch(agent: { orgId: string; id: string }, lastTurnAt: Date): Promise<void> {
     await this.database.query(
-      `update agents set last_turn_at = $3
-       where org_id = $1 and id = $2 and (last_turn_at is null or last_turn_at < $3)`,
+      `update agents set last_turn_at = greatest(last_turn_at, $3::timestamptz) where org_id = $1 and id = $2`,
       [agent.orgId, agent.id, lastTurnAt],
     );
   }

@@ -3,6 +3,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Entity('episodes')
 @Index('episodes_agent', ['orgId', 'agentId', 'startedAt'])
 @Index('episodes_turn', ['orgId', 'turnId'])
+@Index('episodes_raw', ['orgId', 'agentId', 'endedAt', 'id'], { where: `kind = 'raw'` })
 @Index('episodes_embedding_model', ['embeddingModel', 'id'])
 @Check('episodes_kind_check', `kind in ('raw', 'compacted')`)
 export class EpisodeEntity {

@@ -3,21 +3,32 @@ import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import { embeddedRows } from '../../core/retrieval/embedded-rows.js';
 import { RetrievalModule } from '../../core/retrieval/retrieval.module.js';
+import { TurnModule } from '../../core/turn/turn.module.js';
 import { Database } from '../../platform/database/database.js';
 import { EmbeddingsModule } from '../../platform/embeddings/embeddings.module.js';
 import { EmbeddedTables } from '../../platform/embeddings/reembedding.js';
+import { CompactedEpisodes } from './compacted-episodes.js';
 import { EpisodeRecall } from './episode-recall.js';
 import { EpisodeStore, EPISODE_TEXT_SQL } from './episode.store.js';
 import { EpisodeSummary } from './episode-summary.js';
 import { EpisodesController } from './episodes.controller.js';
 import { QueryEpisodesTool } from './query-episodes.tool.js';
+import { RawEpisodes } from './raw-episodes.js';
 import { SimilarPriorWorkBlock } from './similar-prior-work.block.js';
 
 @Module({
-  imports: [AuxiliaryModule, EmbeddingsModule, OrganizationModule, RetrievalModule],
+  imports: [AuxiliaryModule, EmbeddingsModule, OrganizationModule, RetrievalModule, TurnModule],
   controllers: [EpisodesController],
-  providers: [EpisodeRecall, EpisodeStore, EpisodeSummary, QueryEpisodesTool, SimilarPriorWorkBlock],
-  exports: [EpisodeRecall, EpisodeStore, QueryEpisodesTool, SimilarPriorWorkBlock],
+  providers: [
+    CompactedEpisodes,
+    EpisodeRecall,
+    EpisodeStore,
+    EpisodeSummary,
+    QueryEpisodesTool,
+    RawEpisodes,
+    SimilarPriorWorkBlock,
+  ],
+  exports: [CompactedEpisodes, EpisodeRecall, EpisodeStore, QueryEpisodesTool, RawEpisodes, SimilarPriorWorkBlock],
 })
 export class EpisodesModule implements OnModuleInit {
   constructor(

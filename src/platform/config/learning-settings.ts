@@ -29,7 +29,7 @@ export class ReflectSettings {
   @Whole(0, 1_000_000)
   summarize_max_tokens = 400;
 
-  /** Attempts of one reflection worker at a fault that passes by, before it is dead, 1..100. @default 5 */
+  /** Attempts of one reflection worker, or of one compaction, at a fault that passes by, before it is dead, 1..100. @default 5 */
   @Whole(1, 100)
   max_attempts = 5;
 
@@ -170,7 +170,7 @@ export class PersonalMemorySettings {
 
 /** Bounds of the episode store. */
 export class EpisodeLifecycleSettings {
-  /** Raw episodes one agent may have before they are compacted, 0..1000000; 0 = no bound. @default 500 */
+  /** Raw episodes one agent may have before they are compacted, 0..1000000; 0 = no bound and no lifecycle. @default 500 */
   @Whole(0, 1_000_000)
   max_raw_episodes_per_agent = 500;
 

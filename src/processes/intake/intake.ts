@@ -8,9 +8,8 @@ import { EpisodeStore, type PreparedEpisode } from '../../memories/episodes/epis
 import { Database } from '../../platform/database/database.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { invalidRequest } from '../../platform/http/validation.pipe.js';
-import { ReflectionQueue } from '../reflection/reflection.queue.js';
-import { TurnAnnouncement } from './turn-announcement.js';
 import { TurnDrafts, type Submission } from './turn-drafts.js';
+import { TurnFollowUp } from './turn-follow-up.js';
 import { turnProblems } from './turn.rules.js';
 
 export interface TurnReceipt {
@@ -19,7 +18,7 @@ export interface TurnReceipt {
   status: 'accepted' | 'superseded' | 'duplicate';
 }
 
-/** Takes finished turns in: turn, episode and reflection job are one transaction, so an answer means durable. */
+/** Takes finished turns in: turn, episode and the jobs that follow are one transaction, so an answer means durable. */
 @Injectable()
 export class Intake {
   private readonly log = new Logger(Intake.name);
@@ -29,8 +28,7 @@ export class Intake {
     private readonly drafts: TurnDrafts,
     private readonly turns: TurnStore,
     private readonly episodes: EpisodeStore,
-    private readonly reflections: ReflectionQueue,
-    private readonly announcement: TurnAnnouncement,
+    private readonly followUp: TurnFollowUp,
   ) {}
 
   /** Throws 422 for a turn that cannot be, 404 for an agent that may not register, 409 for another body of the same turn_id. */
@@ -104,15 +102,13 @@ export class Intake {
     if (first) return receipt(first, 'duplicate');
     if (stored) {
       await this.episodes.deleteOfTurn(orgId, turn.turn_id);
-      await this.reflections.forgetUnfinished(orgId, turn.turn_id);
+      await this.followUp.forget(orgId, turn.turn_id);
       await this.turns.replace(record);
     } else if (!(await this.turns.insert(record))) {
       return this.afterLostRace(submission, prepared, record);
     }
     await this.episodes.insert(this.drafts.episodeOf(draft, prepared));
-    if (reflect) await this.reflections.enqueue({ orgId, agentId: agent.id, turnId: turn.turn_id });
-    await this.drafts.seen(draft);
-    this.announcement.publish(draft, prepared.taskSummary);
+    await this.followUp.arrange(draft, { reflect, taskSummary: prepared.taskSummary });
     return receipt(record, stored ? 'superseded' : 'accepted');
   }
 

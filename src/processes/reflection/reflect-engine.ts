@@ -10,8 +10,6 @@ import './reflection.events.js';
 import { ReflectionLedger } from './reflection.ledger.js';
 import { WorkerPass, type PassResult } from './worker-pass.js';
 
-/** Most seconds until a turn over budget asks again: the budget may be raised before the day ends. */
-const BUDGET_WAIT_SECONDS = 120;
 const SLOT_RENEWAL_SECONDS = 40;
 
 /**
@@ -66,7 +64,7 @@ export class ReflectEngine {
       if (turn.reflection.reason !== verdict.wait) {
         this.log.log(`reflection_skipped_budget_exhausted: turn ${turnId} of agent ${agent.handle} waits`);
       }
-      return this.wait(turn, verdict.wait, inSeconds(Math.min(BUDGET_WAIT_SECONDS, secondsLeftOfTheDay()) * jitter()));
+      return this.wait(turn, verdict.wait, verdict.at);
     }
     const slot = await this.slots.acquireForReflection(orgId, agent.role, turnId);
     if ('waitingSince' in slot)
@@ -127,11 +125,6 @@ export class ReflectEngine {
 /** A tenth of the time waited so far, from 5 to 30 seconds: many that wait long must not keep the workers busy. */
 function slotWaitSeconds(since: Date): number {
   return Math.min(30, Math.max(5, (Date.now() - since.getTime()) / 10_000));
-}
-
-function secondsLeftOfTheDay(): number {
-  const now = new Date();
-  return (Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1) - now.getTime()) / 1000;
 }
 
 /** Spreads what would all come back at the same moment. */

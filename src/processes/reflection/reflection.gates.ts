@@ -8,7 +8,7 @@ import { Settings } from '../../platform/config/settings.js';
 export type GateVerdict =
   | { pass: true; role: Role }
   | { pass: false; end: 'no_role' | 'role_disabled' | 'plan_skip' | 'not_engaged' }
-  | { pass: false; wait: 'budget_exhausted' };
+  | { pass: false; wait: 'budget_exhausted'; at: Date };
 
 /** What may keep a turn from being reflected on, in the order of the mission; the slot is the last and the engine's. */
 @Injectable()
@@ -26,7 +26,9 @@ export class ReflectionGates {
     if (!(role.learningEnabled ?? enabled) || !reflect.enabled) return { pass: false, end: 'role_disabled' };
     const notEngaged = notEngagedReason(turn);
     if (notEngaged) return { pass: false, end: notEngaged };
-    if (await this.budgets.exhausted(agent)) return { pass: false, wait: 'budget_exhausted' };
+    if (await this.budgets.exhausted(agent)) {
+      return { pass: false, wait: 'budget_exhausted', at: this.budgets.askAgainAt() };
+    }
     return { pass: true, role };
   }
 }
