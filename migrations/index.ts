@@ -1,5 +1,6 @@
 import { Foundation1764600000000 } from './1764600000000-foundation.js';
 import { EpisodeOpenings1764680000000 } from './1764680000000-episode-openings.js';
+import { EpisodeLifecycle1764690000000 } from './1764690000000-episode-lifecycle.js';
 import { ExecuteContexts1764720000000 } from './1764720000000-execute-contexts.js';
 import { Guidance1764730000000 } from './1764730000000-guidance.js';
 
@@ -7,10 +8,7 @@ import { Guidance1764730000000 } from './1764730000000-guidance.js';
 export const migrations = [
   Foundation1764600000000,
   EpisodeOpenings1764680000000,
+  EpisodeLifecycle1764690000000,
   ExecuteContexts1764720000000,
   Guidance1764730000000,
 ];
-import { EpisodeLifecycle1764690000000 } from './1764690000000-episode-lifecycle.js';
-
-/** In the order in which they run. */
-export const migrations = [Foundation1764600000000, EpisodeLifecycle1764690000000];

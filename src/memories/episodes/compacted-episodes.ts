@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { openingTokens } from '../../core/retrieval/opening.js';
 import { searchColumns } from '../../core/retrieval/search-columns.js';
 import type { AgentRef } from '../../core/turn/extension-points.js';
 import { OpenReflections } from '../../core/turn/open-reflections.js';
@@ -123,10 +124,11 @@ export class CompactedEpisodes {
       `insert into episodes (id, started_at, org_id, agent_id, agent_handle, agent_role, conversation_id, kind, count,
          task_summary, plan_summary, plan_decision, engaged, tool_sequence, skills_used, review_outcome, ended_at,
          duration_ms, work_key, common_task_pattern, common_outcome, success_rate, subjects_involved, notable_patterns,
-         exemplar_turn_ids, is_exemplar, source_turn_ids, search, search_length, embedding, embedding_model, created_at)
+         exemplar_turn_ids, is_exemplar, source_turn_ids, search, search_length, opening, embedding, embedding_model,
+         created_at)
        values ($1, $2, $3, $4, $5, $6, $7, 'compacted', $8, $9, '', 'plan', $10, $11::jsonb, $12::jsonb, $13, $14, $15,
          '', $9, $16, $17, $18::jsonb, $19, $20::jsonb, false, $21::jsonb, to_tsvector('english', $22), $23,
-         $24::vector, $25, $26)`,
+         $24, $25::vector, $26, $27)`,
       [
         randomUUID(),
         whole.startedAt,
@@ -151,6 +153,7 @@ export class CompactedEpisodes {
         JSON.stringify(whole.sourceTurnIds),
         search,
         length,
+        openingTokens(summary.commonTaskPattern).join(' '),
         summary.embedding && JSON.stringify(summary.embedding),
         summary.embedding && this.embeddings.model,
         new Date(),
