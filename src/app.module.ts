@@ -7,6 +7,7 @@ import { EpisodesModule } from './memories/episodes/episodes.module.js';
 import { KnowledgeModule } from './memories/knowledge/knowledge.module.js';
 import { OnboardingModule } from './memories/onboarding/onboarding.module.js';
 import { ToolSkillsModule } from './memories/tool-skills/tool-skills.module.js';
+import { SkillsModule } from './memories/skills/skills.module.js';
 import { AuthModule } from './platform/auth/auth.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import type { Settings } from './platform/config/settings.js';
@@ -53,6 +54,7 @@ export class AppModule implements OnModuleDestroy {
         KnowledgeModule,
         OnboardingModule,
         ToolSkillsModule,
+        SkillsModule,
 
         IntakeModule,
         ReflectionModule,

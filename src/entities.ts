@@ -17,6 +17,9 @@ import { EpisodeEntity } from './memories/episodes/episode.entity.js';
 import { OnboardingMarkerEntity } from './memories/onboarding/onboarding-marker.entity.js';
 import { ToolSkillEntity } from './memories/tool-skills/tool-skill.entity.js';
 import { ToolSkillPageEntity } from './memories/tool-skills/tool-skill-page.entity.js';
+import { SkillClusterVerdictEntity } from './memories/skills/skill-cluster-verdict.entity.js';
+import { SynthesizedSkillEntity } from './memories/skills/synthesized-skill.entity.js';
+import { SynthesizedSkillVersionEntity } from './memories/skills/synthesized-skill-version.entity.js';
 import { ApiKeyEntity } from './platform/auth/api-key.entity.js';
 import { JobWorkerHeartbeatEntity } from './platform/jobs/job-worker-heartbeat.entity.js';
 import { ExecuteContextEntity } from './processes/planning/execute-context.entity.js';
@@ -44,6 +47,9 @@ export const entities: readonly EntityClass[] = [
   OnboardingMarkerEntity,
   ToolSkillEntity,
   ToolSkillPageEntity,
+  SkillClusterVerdictEntity,
+  SynthesizedSkillEntity,
+  SynthesizedSkillVersionEntity,
   ApiKeyEntity,
   JobWorkerHeartbeatEntity,
   ExecuteContextEntity,

@@ -8,6 +8,7 @@ import { Database } from '../../platform/database/database.js';
 import { EmbeddingsModule } from '../../platform/embeddings/embeddings.module.js';
 import { EmbeddedTables } from '../../platform/embeddings/reembedding.js';
 import { CompactedEpisodes } from './compacted-episodes.js';
+import { EpisodeConsolidation } from './episode-consolidation.js';
 import { EpisodeRecall } from './episode-recall.js';
 import { EpisodeStore, EPISODE_TEXT_SQL } from './episode.store.js';
 import { EpisodeSummary } from './episode-summary.js';
@@ -21,6 +22,7 @@ import { SimilarPriorWorkBlock } from './similar-prior-work.block.js';
   controllers: [EpisodesController],
   providers: [
     CompactedEpisodes,
+    EpisodeConsolidation,
     EpisodeRecall,
     EpisodeStore,
     EpisodeSummary,
@@ -28,7 +30,15 @@ import { SimilarPriorWorkBlock } from './similar-prior-work.block.js';
     RawEpisodes,
     SimilarPriorWorkBlock,
   ],
-  exports: [CompactedEpisodes, EpisodeRecall, EpisodeStore, QueryEpisodesTool, RawEpisodes, SimilarPriorWorkBlock],
+  exports: [
+    CompactedEpisodes,
+    EpisodeConsolidation,
+    EpisodeRecall,
+    EpisodeStore,
+    QueryEpisodesTool,
+    RawEpisodes,
+    SimilarPriorWorkBlock,
+  ],
 })
 export class EpisodesModule implements OnModuleInit {
   constructor(

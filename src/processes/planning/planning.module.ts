@@ -6,12 +6,14 @@ import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { PersonalMemoryBlock } from '../../memories/diary/personal-memory.block.js';
 import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
 import { SimilarPriorWorkBlock } from '../../memories/episodes/similar-prior-work.block.js';
-import { OnboardingBlock } from '../../memories/onboarding/onboarding.block.js';
-import { OnboardingModule } from '../../memories/onboarding/onboarding.module.js';
-import { ToolSkillsBlock } from '../../memories/tool-skills/tool-skills.block.js';
-import { ToolSkillsModule } from '../../memories/tool-skills/tool-skills.module.js';
 import { KnowledgeModule } from '../../memories/knowledge/knowledge.module.js';
 import { RelevantKnowledgeBlock } from '../../memories/knowledge/relevant-knowledge.block.js';
+import { OnboardingBlock } from '../../memories/onboarding/onboarding.block.js';
+import { OnboardingModule } from '../../memories/onboarding/onboarding.module.js';
+import { SkillsModule } from '../../memories/skills/skills.module.js';
+import { SynthesizedSkillsBlock } from '../../memories/skills/synthesized-skills.block.js';
+import { ToolSkillsBlock } from '../../memories/tool-skills/tool-skills.block.js';
+import { ToolSkillsModule } from '../../memories/tool-skills/tool-skills.module.js';
 import { ExecuteContextController } from './execute-context.controller.js';
 import { ExecuteContexts } from './execute-contexts.js';
 import { FrozenContexts } from './frozen-contexts.js';
@@ -31,6 +33,7 @@ import { PostPlanKnowledge } from './post-plan-knowledge.js';
     OnboardingModule,
     OrganizationModule,
     PlanContextsModule,
+    SkillsModule,
     ToolSkillsModule,
   ],
   controllers: [ExecuteContextController, PlanContextController],
@@ -42,7 +45,14 @@ import { PostPlanKnowledge } from './post-plan-knowledge.js';
     PostPlanKnowledge,
     {
       provide: PlanBlocks,
-      inject: [OnboardingBlock, PersonalMemoryBlock, RelevantKnowledgeBlock, SimilarPriorWorkBlock, ToolSkillsBlock],
+      inject: [
+        OnboardingBlock,
+        PersonalMemoryBlock,
+        SynthesizedSkillsBlock,
+        RelevantKnowledgeBlock,
+        SimilarPriorWorkBlock,
+        ToolSkillsBlock,
+      ],
       useFactory: (...blocks: PlanBlock[]) => new PlanBlocks(blocks),
     },
   ],

@@ -9,6 +9,9 @@ import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
 import { QueryEpisodesTool } from '../../memories/episodes/query-episodes.tool.js';
 import { MarkOnboardedTool } from '../../memories/onboarding/mark-onboarded.tool.js';
 import { OnboardingModule } from '../../memories/onboarding/onboarding.module.js';
+import { RefineSkillTool } from '../../memories/skills/refine-skill.tool.js';
+import { SkillsModule } from '../../memories/skills/skills.module.js';
+import { UseSkillTool } from '../../memories/skills/use-skill.tool.js';
 import { LoadToolSkillTool } from '../../memories/tool-skills/load-tool-skill.tool.js';
 import { ToolSkillsModule } from '../../memories/tool-skills/tool-skills.module.js';
 import { PlanContextsModule } from '../planning/plan-contexts.module.js';
@@ -24,6 +27,7 @@ import { ToolsController } from './tools.controller.js';
     OnboardingModule,
     OrganizationModule,
     PlanContextsModule,
+    SkillsModule,
     ToolSkillsModule,
   ],
   controllers: [ToolsController],
@@ -31,7 +35,15 @@ import { ToolsController } from './tools.controller.js';
     ToolDispatch,
     {
       provide: ToolRegistry,
-      inject: [QueryEpisodesTool, ReflectAndPersistTool, RefreshMemoryTool, MarkOnboardedTool, LoadToolSkillTool],
+      inject: [
+        QueryEpisodesTool,
+        ReflectAndPersistTool,
+        RefreshMemoryTool,
+        UseSkillTool,
+        RefineSkillTool,
+        MarkOnboardedTool,
+        LoadToolSkillTool,
+      ],
       useFactory: (...tools: AgentTool[]) => new ToolRegistry(tools),
     },
   ],
