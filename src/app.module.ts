@@ -4,6 +4,7 @@ import { ScreeningModule } from './core/screening/screening.module.js';
 import { entities } from './entities.js';
 import { DiaryModule } from './memories/diary/diary.module.js';
 import { EpisodesModule } from './memories/episodes/episodes.module.js';
+import { SkillsModule } from './memories/skills/skills.module.js';
 import { AuthModule } from './platform/auth/auth.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import type { Settings } from './platform/config/settings.js';
@@ -46,6 +47,7 @@ export class AppModule implements OnModuleDestroy {
 
         DiaryModule,
         EpisodesModule,
+        SkillsModule,
 
         IntakeModule,
         ReflectionModule,

@@ -14,6 +14,9 @@ import { DiaryEntryEntity } from './memories/diary/diary-entry.entity.js';
 import { DocRecommendationEntity } from './memories/diary/doc-recommendation.entity.js';
 import { MemoryRefreshEntity } from './memories/diary/memory-refresh.entity.js';
 import { EpisodeEntity } from './memories/episodes/episode.entity.js';
+import { SkillClusterVerdictEntity } from './memories/skills/skill-cluster-verdict.entity.js';
+import { SynthesizedSkillEntity } from './memories/skills/synthesized-skill.entity.js';
+import { SynthesizedSkillVersionEntity } from './memories/skills/synthesized-skill-version.entity.js';
 import { ApiKeyEntity } from './platform/auth/api-key.entity.js';
 import { JobWorkerHeartbeatEntity } from './platform/jobs/job-worker-heartbeat.entity.js';
 import { PlanContextEntity } from './processes/planning/plan-context.entity.js';
@@ -36,6 +39,9 @@ export const entities: readonly EntityClass[] = [
   DocRecommendationEntity,
   MemoryRefreshEntity,
   EpisodeEntity,
+  SkillClusterVerdictEntity,
+  SynthesizedSkillEntity,
+  SynthesizedSkillVersionEntity,
   ApiKeyEntity,
   JobWorkerHeartbeatEntity,
   PlanContextEntity,

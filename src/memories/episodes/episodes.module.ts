@@ -6,6 +6,7 @@ import { RetrievalModule } from '../../core/retrieval/retrieval.module.js';
 import { Database } from '../../platform/database/database.js';
 import { EmbeddingsModule } from '../../platform/embeddings/embeddings.module.js';
 import { EmbeddedTables } from '../../platform/embeddings/reembedding.js';
+import { EpisodeConsolidation } from './episode-consolidation.js';
 import { EpisodeRecall } from './episode-recall.js';
 import { EpisodeStore, EPISODE_TEXT_SQL } from './episode.store.js';
 import { EpisodeSummary } from './episode-summary.js';
@@ -16,8 +17,15 @@ import { SimilarPriorWorkBlock } from './similar-prior-work.block.js';
 @Module({
   imports: [AuxiliaryModule, EmbeddingsModule, OrganizationModule, RetrievalModule],
   controllers: [EpisodesController],
-  providers: [EpisodeRecall, EpisodeStore, EpisodeSummary, QueryEpisodesTool, SimilarPriorWorkBlock],
-  exports: [EpisodeRecall, EpisodeStore, QueryEpisodesTool, SimilarPriorWorkBlock],
+  providers: [
+    EpisodeConsolidation,
+    EpisodeRecall,
+    EpisodeStore,
+    EpisodeSummary,
+    QueryEpisodesTool,
+    SimilarPriorWorkBlock,
+  ],
+  exports: [EpisodeConsolidation, EpisodeRecall, EpisodeStore, QueryEpisodesTool, SimilarPriorWorkBlock],
 })
 export class EpisodesModule implements OnModuleInit {
   constructor(
