@@ -10,6 +10,7 @@ import { EpisodeConsolidation } from './episode-consolidation.js';
 import { EpisodeRecall } from './episode-recall.js';
 import { EpisodeStore, EPISODE_TEXT_SQL } from './episode.store.js';
 import { EpisodeSummary } from './episode-summary.js';
+import { EpisodeTrajectories } from './episode-trajectories.js';
 import { EpisodesController } from './episodes.controller.js';
 import { QueryEpisodesTool } from './query-episodes.tool.js';
 import { SimilarPriorWorkBlock } from './similar-prior-work.block.js';
@@ -22,10 +23,18 @@ import { SimilarPriorWorkBlock } from './similar-prior-work.block.js';
     EpisodeRecall,
     EpisodeStore,
     EpisodeSummary,
+    EpisodeTrajectories,
     QueryEpisodesTool,
     SimilarPriorWorkBlock,
   ],
-  exports: [EpisodeConsolidation, EpisodeRecall, EpisodeStore, QueryEpisodesTool, SimilarPriorWorkBlock],
+  exports: [
+    EpisodeConsolidation,
+    EpisodeRecall,
+    EpisodeStore,
+    EpisodeTrajectories,
+    QueryEpisodesTool,
+    SimilarPriorWorkBlock,
+  ],
 })
 export class EpisodesModule implements OnModuleInit {
   constructor(

@@ -18,11 +18,17 @@ export interface SkillDocumentParts {
  * what is noted in use is added to it. Deterministic. Where the whole would pass `limit` characters the source turns are
  * left out, then the front matter, both of which stand in columns of their own; the body never is.
  */
-export function renderSkillDocument({ name, description, body, sourceTurnIds }: SkillDocumentParts, limit: number): string {
+export function renderSkillDocument(
+  { name, description, body, sourceTurnIds }: SkillDocumentParts,
+  limit: number,
+): string {
   const text = withoutFrontMatter(body).trim();
   const sources = sourceTurnIds.slice(0, SOURCES_SHOWN);
   return (
-    [{ name, description, source_turns: sources }, { name, description }]
+    [
+      { name, description, source_turns: sources },
+      { name, description },
+    ]
       .map((fields) => `---\n${stringify(fields, UNFOLDED)}---\n\n${text}`)
       .find((document) => charactersOf(document) <= limit) ?? text
   );

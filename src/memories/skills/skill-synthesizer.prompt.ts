@@ -39,8 +39,7 @@ export function skillSynthesizerPrompt(candidate: SkillCandidate, liveNames: rea
   const { leader, members } = candidate;
   const shown = [leader, ...members.filter(({ id }) => id !== leader.id)].slice(0, TURNS_SHOWN);
   const all = members.length;
-  const heading =
-    all === 1 ? 'One turn that ended well.' : `${all} turns that ended well by much the same tool calls.`;
+  const heading = all === 1 ? 'One turn that ended well.' : `${all} turns that ended well by much the same tool calls.`;
   return [
     shown.length < all ? `${heading} Here are ${shown.length} of them.` : heading,
     ...shown.map((turn, index) => turnOf(turn, index + 1)),

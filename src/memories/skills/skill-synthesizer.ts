@@ -3,7 +3,7 @@ import { AuxiliaryModel } from '../../core/auxiliary/auxiliary-model.js';
 import type { WorkerResult } from '../../core/turn/extension-points.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { JudgedCluster } from './cluster-memory.js';
-import { ScreenedSkills } from './screened-skills.js';
+import { ScreenedDrafts } from './screened-drafts.js';
 import { renderSkillDocument } from './skill-document.js';
 import { SkillGuards } from './skill-guards.js';
 import { type SkillDraftAnswer, skillDraftAnswer, skillDraftFormat } from './skill-synthesizer.answer.js';
@@ -30,7 +30,7 @@ export class SkillSynthesizer {
   constructor(
     private readonly auxiliary: AuxiliaryModel,
     private readonly guards: SkillGuards,
-    private readonly skills: ScreenedSkills,
+    private readonly skills: ScreenedDrafts,
     private readonly settings: Settings,
   ) {}
 
@@ -65,7 +65,12 @@ export class SkillSynthesizer {
       return { outcome: 'noop', apply: () => this.refuse(candidate, guard.judged, null) };
     }
     const reason = 'unusable_answer';
-    return { outcome: 'failed', reason, error: answer.reason, apply: () => this.refuse(candidate, guard.judged, reason) };
+    return {
+      outcome: 'failed',
+      reason,
+      error: answer.reason,
+      apply: () => this.refuse(candidate, guard.judged, reason),
+    };
   }
 
   private resultOf(

@@ -8,9 +8,9 @@ import { type DraftedSkill, ownerOf, type SynthesisRule } from './skill-synthesi
 import type { SkillRow } from './skill.models.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
 
-/** Turns a draft into a skill. Joins the running transaction, in which the marks on the source episodes stand too. */
+/** Lets a draft become a skill, or says what is against it. Joins the running transaction, in which the marks on the source episodes stand too. */
 @Injectable()
-export class SkillWriter {
+export class DraftAdmission {
   constructor(
     private readonly skills: SynthesizedSkillStore,
     private readonly guards: SkillGuards,

@@ -8,7 +8,7 @@ import type { JudgedCluster } from './cluster-memory.js';
 import { SkillClusterVerdicts } from './skill-cluster-verdicts.js';
 import { type DraftedSkill, ownerOf, type SourceTurns, type SynthesisRule } from './skill-synthesis.models.js';
 import type { SkillOwner } from './skill.models.js';
-import { SkillWriter } from './skill-writer.js';
+import { DraftAdmission } from './draft-admission.js';
 
 export interface JudgedDraft {
   draft: DraftedSkill;
@@ -24,11 +24,11 @@ export type DraftEnd = { outcome: 'done'; reason?: 'quarantined' } | { outcome: 
  * whatever became of the draft. Every method joins the running transaction.
  */
 @Injectable()
-export class ScreenedSkills implements QuarantinedWrite, OnModuleInit {
+export class ScreenedDrafts implements QuarantinedWrite, OnModuleInit {
   readonly kind = 'skill_draft';
 
   constructor(
-    private readonly writer: SkillWriter,
+    private readonly admission: DraftAdmission,
     private readonly verdicts: SkillClusterVerdicts,
     private readonly screening: Screening,
     private readonly quarantine: QuarantineStore,
@@ -42,7 +42,7 @@ export class ScreenedSkills implements QuarantinedWrite, OnModuleInit {
   async settle({ draft, judged }: JudgedDraft): Promise<DraftEnd> {
     const owner = ownerOf(draft);
     const verdict = { ...owner, source: draft.source, replaces: judged };
-    const problem = await this.writer.problem(draft);
+    const problem = await this.admission.problem(draft);
     if (problem) {
       // Turns that are gone are no cluster any more, and those that are left were not judged.
       if (problem !== 'sources_gone') await this.refuse(owner, { source: draft.source, judged, reason: problem });
@@ -54,7 +54,7 @@ export class ScreenedSkills implements QuarantinedWrite, OnModuleInit {
       await this.verdicts.record({ ...verdict, verdict: 'quarantined', reason: flag.reason, skillId: null });
       return { outcome: 'done', reason: 'quarantined' };
     }
-    const skill = await this.writer.create(draft, false);
+    const skill = await this.admission.create(draft, false);
     await this.verdicts.record({ ...verdict, verdict: 'learned', reason: null, skillId: skill.id });
     return { outcome: 'done' };
   }
@@ -71,7 +71,7 @@ export class ScreenedSkills implements QuarantinedWrite, OnModuleInit {
   /** @throws ApiError 409 `quarantine.stale` where it can no longer become a skill */
   async apply({ payload }: HeldWrite): Promise<void> {
     const draft = payload as DraftedSkill;
-    const problem = await this.writer.conflict(draft);
+    const problem = await this.admission.conflict(draft);
     if (problem) {
       throw new ApiError(
         409,
@@ -79,7 +79,7 @@ export class ScreenedSkills implements QuarantinedWrite, OnModuleInit {
         `The draft can no longer become a skill (${problem}): the agent's other skills have changed. Discard it, or make room first.`,
       );
     }
-    const skill = await this.writer.create(draft, true);
+    const skill = await this.admission.create(draft, true);
     const verdict = { ...ownerOf(draft), source: draft.source, replaces: [] };
     await this.verdicts.record({ ...verdict, verdict: 'learned', reason: null, skillId: skill.id });
   }

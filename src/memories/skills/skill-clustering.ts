@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import type { Agent } from '../../core/organization/agents.js';
+import { LearningGate } from '../../core/organization/learning-gate.js';
+import { clusterSequences } from '../../core/similarity/sequence-clusters.js';
+import { Settings } from '../../platform/config/settings.js';
+import { Database } from '../../platform/database/database.js';
+import type { JobOutcome } from '../../platform/jobs/job.models.js';
+import { EpisodeTrajectories, type TrajectoryScope } from '../episodes/episode-trajectories.js';
+import { SkillSynthesizer, type SynthesisModel } from './skill-synthesizer.js';
+
+/**
+ * The clustered path of the SkillSynthesizer (mission, "SkillSynthesizer"): the newest successful turns of an agent, those
+ * of a back-fill included, are clustered by their tool sequences, and each cluster that is large enough is drafted from.
+ */
+@Injectable()
+export class SkillClustering {
+  constructor(
+    private readonly trajectories: EpisodeTrajectories,
+    private readonly synthesizer: SkillSynthesizer,
+    private readonly gate: LearningGate,
+    private readonly database: Database,
+    private readonly settings: Settings,
+  ) {}
+
+  /** The agents that have enough turns for one cluster; of one organisation, or of all where `orgId` is null. */
+  agents(orgId: string | null): Promise<TrajectoryScope[]> {
+    return this.trajectories.agentsWith(this.knobs.cluster_min_size, this.since, orgId);
+  }
+
+  /**
+   * Each cluster commits by itself, so a run that is broken off goes on with the next one.
+   *
+   * @throws AuxiliaryUnavailable if no provider replied
+   */
+  async run(agent: Agent, model: SynthesisModel): Promise<JobOutcome> {
+    const { cluster_min_size: minSize, cluster_jaccard_threshold: threshold, episode_fetch_limit: limit } = this.knobs;
+    const scope = { orgId: agent.orgId, agentId: agent.id };
+    const turns = await this.trajectories.newest(scope, this.since, limit);
+    for (const { leader, members } of clusterSequences(turns, { threshold, minSize })) {
+      model.signal.throwIfAborted();
+      const wait = await this.gate.overBudget(agent);
+      if (wait) return wait;
+      const { apply } = await this.synthesizer.synthesize(
+        {
+          orgId: agent.orgId,
+          agent: { id: agent.id, handle: agent.handle, role: agent.role },
+          trigger: 'clustered',
+          turnId: null,
+          leader,
+          members: [...members].sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1)),
+          traceId: null,
+          spanId: null,
+        },
+        model,
+      );
+      if (apply) await this.database.transaction(apply);
+    }
+    return { status: 'done' };
+  }
+
+  private get knobs(): Settings['learning']['skill_synthesis'] {
+    return this.settings.learning.skill_synthesis;
+  }
+
+  /** Null where there is no limit of age. */
+  private get since(): Date | null {
+    const hours = this.knobs.cluster_window_hours;
+    return hours === 0 ? null : new Date(Date.now() - hours * 3_600_000);
+  }
+}
