@@ -12,6 +12,8 @@ export type SkillRule =
   | 'skill_cap'
   | 'name_taken'
   | 'stale_version'
+  | 'pinned'
+  | 'unknown_version'
   | 'unknown_skill';
 
 /** `message` says what is wrong and what to do about it, for a model or an operator. */
@@ -22,9 +24,7 @@ export interface SkillProblem {
 
 /** Unicode characters, as a person and Postgres count them. */
 export function charactersOf(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
+  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
 
 export function nameProblem(name: string): SkillProblem | null {

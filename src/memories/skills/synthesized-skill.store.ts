@@ -52,18 +52,23 @@ export class SynthesizedSkillStore {
    * may (`max_skills_per_agent`), or the name is that of a live one.
    */
   async create(draft: SkillDraft): Promise<SkillCreation> {
-    const problem = skillProblem(draft, this.settings.learning.skill_refinement.max_body_chars);
-    if (problem) return { status: 'refused', ...problem };
     return this.database.transaction(async () => {
-      const full = await this.capProblem(draft);
-      if (await this.liveByName(draft, draft.name)) return { status: 'refused', ...nameTaken(draft.name) };
-      if (full) return { status: 'refused', ...full };
+      const problem = await this.problemOf(draft);
+      if (problem) return { status: 'refused', ...problem };
       const skill = await this.insert(draft);
       if (!skill) return { status: 'refused', ...nameTaken(draft.name) };
       const { orgId, agentId, sourceEpisodeIds: episodeIds } = draft;
       await this.episodes.mark({ orgId, agentId, episodeIds, skillId: skill.id, at: skill.created_at });
       return { status: 'created', skill };
     });
+  }
+
+  /** The first rule that the draft breaks; null where it may be created. */
+  async problemOf(draft: SkillDraft): Promise<SkillProblem | null> {
+    const problem = skillProblem(draft, this.settings.learning.skill_refinement.max_body_chars);
+    if (problem) return problem;
+    if (await this.liveByName(draft, draft.name)) return nameTaken(draft.name);
+    return this.capProblem(draft);
   }
 
   /** Whether one more live skill is one too many. Holds the agent's row, so that two cannot both be the last. */
@@ -89,22 +94,29 @@ export class SynthesizedSkillStore {
     return row!.live;
   }
 
-  /** The live skill of that name. `lock` holds its row until the transaction ends. */
-  async liveByName(owner: SkillOwner, name: string, options: { lock?: boolean } = {}): Promise<SkillRow | null> {
+  async liveByName(owner: SkillOwner, name: string): Promise<SkillRow | null> {
     const [row] = await this.database.query<SkillRow>(
       `select ${SKILL_COLUMNS} from synthesized_skills
-       where org_id = $1 and agent_id = $2 and name = $3 and ${LIVE_SKILL} ${options.lock ? 'for update' : ''}`,
+       where org_id = $1 and agent_id = $2 and name = $3 and ${LIVE_SKILL}`,
       [owner.orgId, owner.agentId, name],
     );
     return row ?? null;
   }
 
+  /** The row of a skill in whatever state, held until the transaction ends. */
+  async lock(owner: SkillOwner, id: string): Promise<SkillRow | null> {
+    const [row] = await this.database.query<SkillRow>(
+      `select ${SKILL_COLUMNS} from synthesized_skills where org_id = $1 and agent_id = $2 and id = $3 for update`,
+      [owner.orgId, owner.agentId, id],
+    );
+    return row ?? null;
+  }
+
   /** The skill that a name stands for: the live one, else the one that was put away last. */
-  async byName(owner: SkillOwner, name: string, options: { lock?: boolean } = {}): Promise<SkillRow | null> {
+  async byName(owner: SkillOwner, name: string): Promise<SkillRow | null> {
     const [row] = await this.database.query<SkillRow>(
       `select ${SKILL_COLUMNS} from synthesized_skills where org_id = $1 and agent_id = $2 and name = $3
-       order by (${LIVE_SKILL}) desc, archived_at desc nulls last, created_at desc, id desc limit 1
-       ${options.lock ? 'for update' : ''}`,
+       order by (${LIVE_SKILL}) desc, archived_at desc nulls last, created_at desc, id desc limit 1`,
       [owner.orgId, owner.agentId, name],
     );
     return row ?? null;

@@ -5,6 +5,8 @@ import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { PersonalMemoryBlock } from '../../memories/diary/personal-memory.block.js';
 import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
 import { SimilarPriorWorkBlock } from '../../memories/episodes/similar-prior-work.block.js';
+import { SkillsModule } from '../../memories/skills/skills.module.js';
+import { SynthesizedSkillsBlock } from '../../memories/skills/synthesized-skills.block.js';
 import { PlanBlocks } from './plan-blocks.js';
 import { PlanContextController } from './plan-context.controller.js';
 import { PlanContexts } from './plan-contexts.js';
@@ -12,15 +14,16 @@ import { PlanContextsModule } from './plan-contexts.module.js';
 import { Planner } from './planner.js';
 
 @Module({
-  imports: [AuxiliaryModule, DiaryModule, EpisodesModule, OrganizationModule, PlanContextsModule],
+  imports: [AuxiliaryModule, DiaryModule, EpisodesModule, OrganizationModule, PlanContextsModule, SkillsModule],
   controllers: [PlanContextController],
   providers: [
     PlanContexts,
     Planner,
     {
       provide: PlanBlocks,
-      inject: [PersonalMemoryBlock, SimilarPriorWorkBlock],
-      useFactory: (...blocks: [PersonalMemoryBlock, SimilarPriorWorkBlock]) => new PlanBlocks(blocks),
+      inject: [PersonalMemoryBlock, SynthesizedSkillsBlock, SimilarPriorWorkBlock],
+      useFactory: (...blocks: [PersonalMemoryBlock, SynthesizedSkillsBlock, SimilarPriorWorkBlock]) =>
+        new PlanBlocks(blocks),
     },
   ],
 })

@@ -4,6 +4,8 @@ import { OrganizationModule } from '../../core/organization/organization.module.
 import { TurnModule } from '../../core/turn/turn.module.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { PersistDecider } from '../../memories/diary/persist-decider.js';
+import { SkillRefiner } from '../../memories/skills/skill-refiner.js';
+import { SkillsModule } from '../../memories/skills/skills.module.js';
 import { JobsModule } from '../../platform/jobs/jobs.module.js';
 import { PlanContextsModule } from '../planning/plan-contexts.module.js';
 import { ReflectEngine } from './reflect-engine.js';
@@ -16,7 +18,7 @@ import { ReflectionWorkers } from './reflection-workers.js';
 import { WorkerPass } from './worker-pass.js';
 
 @Module({
-  imports: [AuxiliaryModule, DiaryModule, JobsModule, OrganizationModule, PlanContextsModule, TurnModule],
+  imports: [AuxiliaryModule, DiaryModule, JobsModule, OrganizationModule, PlanContextsModule, SkillsModule, TurnModule],
   providers: [
     ReflectEngine,
     ReflectTurnJob,
@@ -27,8 +29,8 @@ import { WorkerPass } from './worker-pass.js';
     WorkerPass,
     {
       provide: ReflectionWorkers,
-      inject: [PersistDecider],
-      useFactory: (persistDecider: PersistDecider) => new ReflectionWorkers([persistDecider]),
+      inject: [PersistDecider, SkillRefiner],
+      useFactory: (...workers: [PersistDecider, SkillRefiner]) => new ReflectionWorkers(workers),
     },
   ],
   exports: [ReflectionLedger, ReflectionQueue],

@@ -6,20 +6,25 @@ import { ReflectAndPersistTool } from '../../memories/diary/reflect-and-persist.
 import { RefreshMemoryTool } from '../../memories/diary/refresh-memory.tool.js';
 import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
 import { QueryEpisodesTool } from '../../memories/episodes/query-episodes.tool.js';
+import { RefineSkillTool } from '../../memories/skills/refine-skill.tool.js';
+import { SkillsModule } from '../../memories/skills/skills.module.js';
+import { UseSkillTool } from '../../memories/skills/use-skill.tool.js';
 import { PlanContextsModule } from '../planning/plan-contexts.module.js';
 import { ToolDispatch } from './tool-dispatch.js';
 import { ToolRegistry } from './tool-registry.js';
 import { ToolsController } from './tools.controller.js';
 
 @Module({
-  imports: [AuxiliaryModule, DiaryModule, EpisodesModule, OrganizationModule, PlanContextsModule],
+  imports: [AuxiliaryModule, DiaryModule, EpisodesModule, OrganizationModule, PlanContextsModule, SkillsModule],
   controllers: [ToolsController],
   providers: [
     ToolDispatch,
     {
       provide: ToolRegistry,
-      inject: [QueryEpisodesTool, ReflectAndPersistTool, RefreshMemoryTool],
-      useFactory: (...tools: [QueryEpisodesTool, ReflectAndPersistTool, RefreshMemoryTool]) => new ToolRegistry(tools),
+      inject: [QueryEpisodesTool, ReflectAndPersistTool, RefreshMemoryTool, UseSkillTool, RefineSkillTool],
+      useFactory: (
+        ...tools: [QueryEpisodesTool, ReflectAndPersistTool, RefreshMemoryTool, UseSkillTool, RefineSkillTool]
+      ) => new ToolRegistry(tools),
     },
   ],
 })

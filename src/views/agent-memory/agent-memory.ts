@@ -4,6 +4,8 @@ import type { DiaryView } from '../../memories/diary/diary.models.js';
 import { DiaryReader } from '../../memories/diary/diary.reader.js';
 import { EpisodeStore } from '../../memories/episodes/episode.store.js';
 import type { EpisodeView } from '../../memories/episodes/episode.view.js';
+import type { SkillView } from '../../memories/skills/skill.models.js';
+import { SkillReader } from '../../memories/skills/skill.reader.js';
 
 /** Everything that one agent has learned, as the dashboard shows it. */
 export interface AgentMemoryView {
@@ -13,7 +15,7 @@ export interface AgentMemoryView {
   personal_memories: { long: DiaryView[]; short: DiaryView[] };
   episodes: EpisodeView[];
   counterparty_profiles: never[];
-  synthesized_skills: never[];
+  synthesized_skills: SkillView[];
   /** Live rows, whatever the limit. */
   totals: { long: number; short: number; episodes: number; counterparty_profiles: number; synthesized_skills: number };
   /** Sections that failed and are empty for that reason. */
@@ -29,6 +31,7 @@ export class AgentMemory {
     private readonly agents: Agents,
     private readonly diary: DiaryReader,
     private readonly episodes: EpisodeStore,
+    private readonly skills: SkillReader,
   ) {}
 
   /** @param limit rows a section, newest first */
@@ -54,6 +57,9 @@ export class AgentMemory {
     const episodes = await section('episodes', { items: [], next_cursor: null, total: 0 }, () =>
       this.episodes.list(orgId, agent.id, { limit }),
     );
+    const skills = await section('synthesized_skills', { items: [], next_cursor: null, total: 0 }, () =>
+      this.skills.section(orgId, agent.id, limit),
+    );
     return {
       agent_id: agent.id,
       handle: agent.handle,
@@ -61,13 +67,13 @@ export class AgentMemory {
       personal_memories: { long: long.items, short: short.items },
       episodes: episodes.items,
       counterparty_profiles: [],
-      synthesized_skills: [],
+      synthesized_skills: skills.items,
       totals: {
         long: long.live,
         short: short.live,
         episodes: episodes.total,
         counterparty_profiles: 0,
-        synthesized_skills: 0,
+        synthesized_skills: skills.total,
       },
       degraded,
     };
