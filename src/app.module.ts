@@ -4,6 +4,7 @@ import { ScreeningModule } from './core/screening/screening.module.js';
 import { entities } from './entities.js';
 import { DiaryModule } from './memories/diary/diary.module.js';
 import { EpisodesModule } from './memories/episodes/episodes.module.js';
+import { SkillSynthesisModule } from './memories/skills/skill-synthesis.module.js';
 import { SkillsModule } from './memories/skills/skills.module.js';
 import { AuthModule } from './platform/auth/auth.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
@@ -49,6 +50,7 @@ export class AppModule implements OnModuleDestroy {
         DiaryModule,
         EpisodesModule,
         SkillsModule,
+        SkillSynthesisModule,
 
         IntakeModule,
         ReflectionModule,

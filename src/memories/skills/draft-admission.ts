@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { EventBus } from '../../platform/events/event-bus.js';
 import { EpisodeTrajectories } from '../episodes/episode-trajectories.js';
 import { clusterFingerprint } from './cluster-memory.js';
+import { aboutSkill, ownerOf } from './skill-author.js';
 import { SkillGuards } from './skill-guards.js';
 import './skill-synthesis.events.js';
-import { type DraftedSkill, ownerOf, type SynthesisRule } from './skill-synthesis.models.js';
+import { type DraftedSkill, type SynthesisRule } from './skill-synthesis.models.js';
 import type { SkillRow } from './skill.models.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
 
@@ -35,7 +36,7 @@ export class DraftAdmission {
 
   /** Stores what `problem` had nothing against. `released`: although screening flags it. */
   async create(draft: DraftedSkill, released: boolean): Promise<SkillRow> {
-    const { source, turnId, traceId, spanId, agent } = draft;
+    const { source } = draft;
     const creation = await this.skills.create({
       ...ownerOf(draft),
       name: draft.name,
@@ -52,13 +53,7 @@ export class DraftAdmission {
     if (creation.status === 'refused') throw new Error(`the draft "${draft.name}" was refused: ${creation.message}`);
     const { skill } = creation;
     this.events.publish('skill.synthesized', {
-      org_id: draft.orgId,
-      agent_id: agent.id,
-      agent_handle: agent.handle,
-      role: agent.role,
-      turn_id: turnId,
-      trace_id: traceId,
-      span_id: spanId,
+      ...aboutSkill(draft),
       payload: {
         skill_name: skill.name,
         skill_id: skill.id,

@@ -3,13 +3,14 @@ import { containment, wordShingles } from '../../core/similarity/text-similarity
 import { toolSimilarity } from '../../core/similarity/tool-similarity.js';
 import { Settings } from '../../platform/config/settings.js';
 import { hasGrownByHalf, judgedBefore, type JudgedCluster } from './cluster-memory.js';
+import { ownerOf } from './skill-author.js';
 import { SkillClusterVerdicts } from './skill-cluster-verdicts.js';
 import { procedureOf } from './skill-document.js';
 import {
   type DraftedSkill,
-  ownerOf,
   type SkillCandidate,
   sourceOf,
+  type SourceTurns,
   type SynthesisRule,
 } from './skill-synthesis.models.js';
 import type { SkillRow } from './skill.models.js';
@@ -42,7 +43,7 @@ export class SkillGuards {
     const known = await this.skills.inStates(owner, ['active', 'stale', 'rejected']);
     const live = known.filter(({ state }) => state !== 'rejected');
     if (live.length >= this.settings.learning.skill_synthesis.max_skills_per_agent) return { refused: 'skill_cap' };
-    const refused = this.sequenceProblem(candidate.leader.toolSequence, known);
+    const refused = this.sequenceProblem(sourceOf(candidate), known);
     if (refused) return { refused };
     const judged = judgedBefore(
       candidate.leader.toolSequence,
@@ -64,12 +65,15 @@ export class SkillGuards {
     if (live.some((skill) => skill.name.toLowerCase() === name)) return 'name_taken';
     const own = wordShingles(procedureOf(draft.content));
     const alike = live.some(({ content }) => containment(own, wordShingles(procedureOf(content))) >= NEAR_DUPLICATE);
-    return alike ? 'near_duplicate' : this.sequenceProblem(draft.source.toolSequence, known);
+    return alike ? 'near_duplicate' : this.sequenceProblem(draft.source, known);
   }
 
-  /** A rejected skill stands for its whole cluster, whose members are as near to it as the cluster threshold asks. */
+  /**
+   * A rejected skill stands for its whole cluster: for what is as near to it as the members of a cluster are, and for what
+   * half consists of its source turns, whoever leads them now.
+   */
   private sequenceProblem(
-    toolSequence: readonly string[],
+    { toolSequence, episodeIds }: SourceTurns,
     known: readonly SkillRow[],
   ): 'duplicate_sequence' | 'rejected_before' | null {
     const { duplicate_jaccard_threshold: duplicate, cluster_jaccard_threshold: cluster } =
@@ -79,8 +83,10 @@ export class SkillGuards {
       // At a threshold of 0 a skill without tools, as an operator writes them, is still like nothing.
       return similarity > 0 && similarity >= threshold;
     };
+    const shares = ({ source_episode_ids: sources }: SkillRow): boolean =>
+      episodeIds.filter((id) => sources.includes(id)).length * 2 >= episodeIds.length;
     const rejected = known.filter(({ state }) => state === 'rejected');
-    if (rejected.some((skill) => near(skill, Math.min(duplicate, cluster)))) return 'rejected_before';
+    if (rejected.some((skill) => near(skill, Math.min(duplicate, cluster)) || shares(skill))) return 'rejected_before';
     const live = known.filter(({ state }) => state !== 'rejected');
     return live.some((skill) => near(skill, duplicate)) ? 'duplicate_sequence' : null;
   }

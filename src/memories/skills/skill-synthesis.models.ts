@@ -1,27 +1,20 @@
-import type { AgentRef, TraceContext } from '../../core/turn/extension-points.js';
 import type { Trajectory } from '../episodes/episode-trajectories.js';
 import type { TurnCluster } from './cluster-memory.js';
-import type { SkillOwner, SkillTrigger } from './skill.models.js';
+import type { SkillAuthor } from './skill-author.js';
+import type { SkillTrigger } from './skill.models.js';
 import type { SkillRule } from './skill.rules.js';
 
 /** Successful turns that might teach one procedure. */
-export interface SkillCandidate extends TraceContext {
-  orgId: string;
-  agent: AgentRef;
+export interface SkillCandidate extends SkillAuthor {
   trigger: SkillTrigger;
-  /** The turn that is reflected on; null where a cluster is judged, which is of no single turn. */
-  turnId: string | null;
   /** Whose tools stand for all of them; one of `members`. */
   leader: Trajectory;
   members: readonly Trajectory[];
 }
 
 /** A draft that obeys the rules of form, with what it was drafted from. Survives a round trip through JSON. */
-export interface DraftedSkill extends TraceContext {
-  orgId: string;
-  agent: AgentRef;
+export interface DraftedSkill extends SkillAuthor {
   trigger: SkillTrigger;
-  turnId: string | null;
   source: SourceTurns;
   name: string;
   description: string;
@@ -46,10 +39,6 @@ export type SynthesisRule =
   | 'near_duplicate'
   /** A source turn was erased, compacted or used for another skill. */
   | 'sources_gone';
-
-export function ownerOf({ orgId, agent }: Pick<SkillCandidate, 'orgId' | 'agent'>): SkillOwner {
-  return { orgId, agentId: agent.id };
-}
 
 export function sourceOf({ leader, members }: SkillCandidate): SourceTurns {
   return {

@@ -6,11 +6,13 @@ import { JobsModule } from '../../platform/jobs/jobs.module.js';
 import { EpisodesModule } from '../episodes/episodes.module.js';
 import { ClusterAgentSkillsJob } from './cluster-agent-skills.job.js';
 import { ClusterSkillsJob } from './cluster-skills.job.js';
+import { CurateSkillsJob } from './curate-skills.job.js';
 import { DraftAdmission } from './draft-admission.js';
 import { ScreenedDrafts } from './screened-drafts.js';
 import { SingleTurnSynthesis } from './single-turn-synthesis.js';
 import { SkillClusterVerdicts } from './skill-cluster-verdicts.js';
 import { SkillClustering } from './skill-clustering.js';
+import { SkillCurator } from './skill-curator.js';
 import { SkillGuards } from './skill-guards.js';
 import { SkillSynthesizer } from './skill-synthesizer.js';
 import { SkillsModule } from './skills.module.js';
@@ -21,11 +23,13 @@ import { SkillsModule } from './skills.module.js';
   providers: [
     ClusterAgentSkillsJob,
     ClusterSkillsJob,
+    CurateSkillsJob,
     DraftAdmission,
     ScreenedDrafts,
     SingleTurnSynthesis,
     SkillClusterVerdicts,
     SkillClustering,
+    SkillCurator,
     SkillGuards,
     SkillSynthesizer,
   ],

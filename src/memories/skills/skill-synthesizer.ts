@@ -3,12 +3,13 @@ import { AuxiliaryModel } from '../../core/auxiliary/auxiliary-model.js';
 import type { WorkerResult } from '../../core/turn/extension-points.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { JudgedCluster } from './cluster-memory.js';
+import { ownerOf } from './skill-author.js';
 import { ScreenedDrafts } from './screened-drafts.js';
 import { renderSkillDocument } from './skill-document.js';
 import { SkillGuards } from './skill-guards.js';
 import { type SkillDraftAnswer, skillDraftAnswer, skillDraftFormat } from './skill-synthesizer.answer.js';
 import { SKILL_SYNTHESIZER_RULES, skillSynthesizerPrompt } from './skill-synthesizer.prompt.js';
-import { ownerOf, type SkillCandidate, sourceOf } from './skill-synthesis.models.js';
+import { type SkillCandidate, sourceOf } from './skill-synthesis.models.js';
 import { skillProblem } from './skill.rules.js';
 
 /** Also the name of the reflection worker and of its model calls. */
