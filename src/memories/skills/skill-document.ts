@@ -34,9 +34,11 @@ export function renderSkillDocument(
   );
 }
 
-/** The procedure in a document alone: neither front matter nor headings, which skills share whatever they are about. */
+/** The procedure in a document alone: no front matter, headings and list marks, which skills share or count otherwise. */
 export function procedureOf(content: string): string {
-  return withoutFrontMatter(content).replace(/^[ \t]*#{1,6}[ \t].*$/gm, '');
+  return withoutFrontMatter(content)
+    .replace(/^[ \t]*#{1,6}[ \t].*$/gm, '')
+    .replace(/^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+/gm, '');
 }
 
 /** Without it a long description stands on several lines. */

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { containment, wordShingles } from '../../core/similarity/text-similarity.js';
 import { toolSimilarity } from '../../core/similarity/tool-similarity.js';
 import { Settings } from '../../platform/config/settings.js';
 import { hasGrownByHalf, judgedBefore, type JudgedCluster } from './cluster-memory.js';
 import { ownerOf } from './skill-author.js';
 import { SkillClusterVerdicts } from './skill-cluster-verdicts.js';
-import { procedureOf } from './skill-document.js';
+import { nearDuplicates } from './near-duplicates.js';
 import {
   type DraftedSkill,
   type SkillCandidate,
@@ -15,13 +14,6 @@ import {
 } from './skill-synthesis.models.js';
 import type { SkillRow } from './skill.models.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
-
-/**
- * Share of the shorter of two bodies that stands in the other, in runs of three words, from which on they are one
- * procedure. A tenth of the words changed, wherever they stand, leaves seven tenths of the runs or more; bodies on
- * different procedures of one field share a third at most.
- */
-export const NEAR_DUPLICATE = 0.6;
 
 export type GuardVerdict =
   | { refused: SynthesisRule }
@@ -63,9 +55,8 @@ export class SkillGuards {
     const live = known.filter(({ state }) => state !== 'rejected');
     const name = draft.name.toLowerCase();
     if (live.some((skill) => skill.name.toLowerCase() === name)) return 'name_taken';
-    const own = wordShingles(procedureOf(draft.content));
-    const alike = live.some(({ content }) => containment(own, wordShingles(procedureOf(content))) >= NEAR_DUPLICATE);
-    return alike ? 'near_duplicate' : this.sequenceProblem(draft.source, known);
+    const alike = nearDuplicates(draft.content, live);
+    return alike.length > 0 ? 'near_duplicate' : this.sequenceProblem(draft.source, known);
   }
 
   /**
