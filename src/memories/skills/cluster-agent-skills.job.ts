@@ -39,11 +39,13 @@ export class ClusterAgentSkillsJob implements JobHandler<ClusterAgentPayload>, O
   async run({ org_id: orgId, agent_id: agentId }: ClusterAgentPayload, { signal }: JobContext): Promise<JobOutcome> {
     const agent = await this.agents.find(orgId, agentId);
     if (!agent?.active) return { status: 'done' };
+    const candidates = await this.clustering.candidates(agent);
+    if (candidates.length === 0) return { status: 'done' };
     return this.gate.pass(agent, async (role) => {
       const chain = this.auxiliary.chainOf(role);
       if (chain.length === 0) return { status: 'done' };
       try {
-        return await this.clustering.run(agent, { chain, signal });
+        return await this.clustering.run(agent, candidates, { chain, signal });
       } catch (error) {
         if (!(error instanceof AuxiliaryUnavailable) || signal.aborted) throw error;
         if (error.fault === 'refused') return { status: 'dead', error: error.message };

@@ -53,6 +53,8 @@ export class ClusterSkillsJob implements JobHandler, OnModuleInit {
         key: agent.agentId,
         queue: `agent:${agent.agentId}`,
         ifWaiting: 'keep',
+        // As many as a reflection worker has; the next look starts afresh.
+        maxAttempts: this.settings.learning.reflect.max_attempts,
       });
     }
   }

@@ -5,7 +5,8 @@ import { clusterSequences } from '../../core/similarity/sequence-clusters.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
 import type { JobOutcome } from '../../platform/jobs/job.models.js';
-import { EpisodeTrajectories, type TrajectoryScope } from '../episodes/episode-trajectories.js';
+import { EpisodeTrajectories, type Trajectory, type TrajectoryScope } from '../episodes/episode-trajectories.js';
+import type { SkillCandidate } from './skill-synthesis.models.js';
 import { SkillSynthesizer, type SynthesisModel } from './skill-synthesizer.js';
 
 /**
@@ -27,32 +28,40 @@ export class SkillClustering {
     return this.trajectories.agentsWith(this.knobs.cluster_min_size, this.since, orgId);
   }
 
+  /** The clusters of an agent that the model may be asked about: where there is none, nothing has to be waited for. */
+  async candidates(agent: Agent): Promise<SkillCandidate[]> {
+    if (!this.knobs.enabled) return [];
+    const { cluster_min_size: minSize, cluster_jaccard_threshold: threshold, episode_fetch_limit: limit } = this.knobs;
+    const { id, orgId, handle, role } = agent;
+    const turns = await this.trajectories.newest({ orgId, agentId: id }, this.since, limit);
+    const candidates: SkillCandidate[] = [];
+    for (const { leader, members } of clusterSequences(turns, { threshold, minSize })) {
+      const candidate: SkillCandidate = {
+        orgId,
+        agent: { id, handle, role },
+        trigger: 'clustered',
+        turnId: null,
+        leader,
+        members: members.sort(newestFirst),
+        traceId: null,
+        spanId: null,
+      };
+      if (await this.synthesizer.mayAsk(candidate)) candidates.push(candidate);
+    }
+    return candidates;
+  }
+
   /**
-   * Each cluster commits by itself, so a run that is broken off goes on with the next one.
+   * Each candidate commits by itself, so a run that is broken off goes on with the next one.
    *
    * @throws AuxiliaryUnavailable if no provider replied
    */
-  async run(agent: Agent, model: SynthesisModel): Promise<JobOutcome> {
-    const { cluster_min_size: minSize, cluster_jaccard_threshold: threshold, episode_fetch_limit: limit } = this.knobs;
-    const scope = { orgId: agent.orgId, agentId: agent.id };
-    const turns = await this.trajectories.newest(scope, this.since, limit);
-    for (const { leader, members } of clusterSequences(turns, { threshold, minSize })) {
+  async run(agent: Agent, candidates: readonly SkillCandidate[], model: SynthesisModel): Promise<JobOutcome> {
+    for (const candidate of candidates) {
       model.signal.throwIfAborted();
       const wait = await this.gate.overBudget(agent);
       if (wait) return wait;
-      const { apply } = await this.synthesizer.synthesize(
-        {
-          orgId: agent.orgId,
-          agent: { id: agent.id, handle: agent.handle, role: agent.role },
-          trigger: 'clustered',
-          turnId: null,
-          leader,
-          members: [...members].sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1)),
-          traceId: null,
-          spanId: null,
-        },
-        model,
-      );
+      const { apply } = await this.synthesizer.synthesize(candidate, model);
       if (apply) await this.database.transaction(apply);
     }
     return { status: 'done' };
@@ -67,4 +76,8 @@ export class SkillClustering {
     const hours = this.knobs.cluster_window_hours;
     return hours === 0 ? null : new Date(Date.now() - hours * 3_600_000);
   }
+}
+
+function newestFirst(a: Trajectory, b: Trajectory): number {
+  return b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1);
 }

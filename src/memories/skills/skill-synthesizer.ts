@@ -35,6 +35,11 @@ export class SkillSynthesizer {
     private readonly settings: Settings,
   ) {}
 
+  /** Whether nothing that can be seen without the model is against a skill of these turns. */
+  async mayAsk(candidate: SkillCandidate): Promise<boolean> {
+    return (await this.guards.check(candidate)).refused === null;
+  }
+
   /**
    * Writes nothing; what it answers does, in the transaction that its caller runs: the skill, the marks on its source
    * episodes and the verdict on them, or the verdict alone. A refusal that cost no call leaves no verdict.
@@ -42,7 +47,6 @@ export class SkillSynthesizer {
    * @throws AuxiliaryUnavailable if no provider replied
    */
   async synthesize(candidate: SkillCandidate, model: SynthesisModel): Promise<WorkerResult> {
-    if (!this.settings.learning.skill_synthesis.enabled) return { outcome: 'noop', reason: 'disabled' };
     const guard = await this.guards.check(candidate);
     if (guard.refused !== null) return { outcome: 'noop', reason: guard.refused };
     const { orgId, agent, turnId, traceId, spanId } = candidate;
