@@ -80,7 +80,7 @@ describe('the curator', () => {
       [{ created: 300, revived: 2 }, active],
       [{ created: 300, revived: 50 }, stale],
     ];
-    const agents = [];
+    const agents: string[] = [];
     for (const [ages] of cases) agents.push(await aged(ages));
     const events = (['skill.staled', 'skill.archived', 'skill.revived'] as const).map((type) => eventsOf(test, type));
     await curate();
