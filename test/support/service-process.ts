@@ -64,7 +64,7 @@ export class ServiceProcess {
   }
 
   private async ready(): Promise<void> {
-    const deadline = Date.now() + 25_000;
+    const deadline = Date.now() + 60_000;
     let ended: string | undefined;
     void this.process.exited.then((code) => (ended = `the service ended with ${code} before it was ready`));
     while (Date.now() < deadline) {
