@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
 import { fence, numbered } from '../src/core/auxiliary/fence.js';
+import type { StoredTurn } from '../src/core/turn/extension-points.js';
+import type { SkillRow } from '../src/memories/skills/skill.models.js';
+import { skillRefinerPrompt } from '../src/memories/skills/skill-refiner.prompt.js';
 import { estimatedTokens, type LocalModel, startLocalModel } from './local-model.js';
 
 const ADA = fence('sender', 'Requester: Ada Lovelace (slack:U1)');
@@ -89,6 +92,31 @@ describe('the scripted local model', () => {
       '- done, 2026-10-01: Deploy ledger 5.4 (run_pipeline)\n- observed 5 times: Deploys of ledger',
     );
     expect(await ask('summarize_episodes', prompt.replace('deploy ledger', 'tea'))).toBe('NOOP');
+  });
+
+  it('notes how a turn departed from its skill, from the prompt that the service sends', async () => {
+    const turn = {
+      review_outcome: 'done',
+      failure_reason: null,
+      task_description: '',
+      plan: { summary: '1. run_pipeline' },
+      tool_sequence: ['run_pipeline', 'post_slack_message'],
+    };
+    const skill = { name: 'deploy', description: 'When to deploy', content: '1. `run_pipeline`' };
+    const prompt = (changes: object): string =>
+      skillRefinerPrompt(
+        { turn: { ...turn, ...changes }, salientText: 'deploy ledger 5.4' } as unknown as StoredTurn,
+        skill as SkillRow,
+      );
+    expect(JSON.parse(await ask('skill_refiner', prompt({})))).toEqual({
+      note: 'Also called post_slack_message for: deploy ledger 5.4',
+    });
+    expect(
+      JSON.parse(await ask('skill_refiner', prompt({ review_outcome: 'failed', failure_reason: 'stall' }))),
+    ).toEqual({
+      note: 'Did not get to the end, last call post_slack_message: deploy ledger 5.4',
+    });
+    expect(await ask('skill_refiner', prompt({ tool_sequence: ['run_pipeline'] }))).toBe('NOOP');
   });
 
   it('answers NOOP for a worker without rules', async () => {

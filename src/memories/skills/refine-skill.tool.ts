@@ -40,7 +40,7 @@ export class RefineSkillTool implements AgentTool {
   readonly definition = toolDefinition({
     name: 'refine_skill',
     description:
-      'Use as soon as one of your synthesized skills turns out wrong, outdated or incomplete: mends it for good.',
+      'Use when one of your synthesized skills turns out wrong, outdated or incomplete: mends it at once and for good.',
     arguments: schema,
   });
   readonly phases = ['plan'] as const;

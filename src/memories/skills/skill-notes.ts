@@ -9,7 +9,7 @@ const SAME = 0.85;
 
 const PREFIXES = { done: '- Observed in practice: ', failed: '- Counter-example: ' } as const;
 
-const BULLET = /^\s*(?:[-*•+]|\d+[.)])\s+/u;
+const BULLET = /^\s*(?:[-*•+]|\d+[.)])(?:\s+|$)/u;
 const LABEL = /^(?:observed in practice|counter-?example)\s*:\s*/iu;
 /** Words that turn a sentence around: two lines that differ in one of them do not say the same. */
 const TURNING =

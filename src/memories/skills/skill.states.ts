@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/http/api-error.js';
 import { EpisodeConsolidation } from '../episodes/episode-consolidation.js';
 import { aboutSkill, ownerOf, type SkillAuthor } from './skill-author.js';
 import { transitionOf } from './skill.events.js';
-import { isLive, SKILL_COLUMNS, type SkillRow } from './skill.models.js';
+import { isLive, LIVE_SKILL, SKILL_COLUMNS, type SkillRow } from './skill.models.js';
 import { nameTaken, SynthesizedSkillStore } from './synthesized-skill.store.js';
 
 export type WantedState = 'active' | 'archived' | 'rejected';
@@ -37,15 +37,31 @@ export class SkillStates {
       let skill = await this.store.lock(ownerOf(author), id);
       if (!skill) return null;
       if (wanted.pinned !== undefined && wanted.pinned !== skill.pinned) skill = await this.pin(skill, wanted.pinned);
-      if (wanted.state === undefined || wanted.state === skill.state) return skill;
+      if (wanted.state === undefined) return skill;
+      if (wanted.state === 'active' && (await this.isTaken(skill))) {
+        throw new ApiError(409, 'skill.name_taken', `${nameTaken(skill.name).message}.`);
+      }
+      if (wanted.state === skill.state) return skill;
       if (wanted.state !== 'active') return this.putAway(author, skill, wanted.state);
       if (!isLive(skill)) {
-        const taken = await this.store.liveByName(ownerOf(author), skill.name);
-        if (taken) throw new ApiError(409, 'skill.name_taken', `${nameTaken(skill.name).message}.`);
         if (full) throw new ApiError(409, 'skill.cap_reached', `${full.message}.`);
       }
       return this.revive(author, skill);
     });
+  }
+
+  /**
+   * Whether the skill, or one of its name that was put away and that is meant where it is in use itself, finds its name
+   * taken.
+   */
+  private async isTaken(skill: SkillRow): Promise<boolean> {
+    if (skill.state === 'stale') return false;
+    const [other] = await this.database.query(
+      `select 1 from synthesized_skills where org_id = $1 and agent_id = $2 and name = $3 and id <> $4
+         and (${LIVE_SKILL}) <> $5 limit 1`,
+      [skill.org_id, skill.agent_id, skill.name, skill.id, skill.state === 'active'],
+    );
+    return other !== undefined;
   }
 
   private async pin(skill: SkillRow, pinned: boolean): Promise<SkillRow> {

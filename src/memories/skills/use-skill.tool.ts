@@ -23,7 +23,8 @@ const schema = z.object({
 export class UseSkillTool implements AgentTool {
   readonly definition = toolDefinition({
     name: 'use_skill',
-    description: 'Use before you do what one of your synthesized skills is for: answers with its full text to follow.',
+    description:
+      'Use when the task is what one of your synthesized skills is for: answers with its full text to follow.',
     arguments: schema,
   });
   readonly phases = ['plan', 'execute'] as const;
