@@ -424,10 +424,10 @@ describe('the schedule', () => {
   it('comes soon after a start, not only after a whole interval', async () => {
     test = await startApp({ model });
     try {
-      const planned = (await test.database.query(
+      const planned = await test.database.query<{ key: string; seconds: number }>(
         `select key, extract(epoch from run_at - now())::float8 as seconds from graphile_worker.jobs
          where key like '%:schedule:%skills' order by key`,
-      )) as { key: string; seconds: number }[];
+      );
       expect(planned.map(({ key }) => key.split(':').at(-1))).toEqual(['cluster-skills', 'curate-skills']);
       for (const { seconds } of planned) expect(seconds).toBeLessThanOrEqual(60);
     } finally {

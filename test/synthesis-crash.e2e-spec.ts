@@ -67,7 +67,7 @@ describe('a service that is killed while a skill is drafted', () => {
       const unlisted = await query(
         `select skill.id, run.turn_id from (select * from synthesized_skills where trigger = 'single_turn') skill
          full join (select * from reflection_runs where worker = 'skill_synthesizer' and status = 'done') run
-           on skill.source_turn_ids ? run.turn_id::text
+           on (skill.source_turn_ids ->> 0)::uuid = run.turn_id
          where skill.id is null or run.turn_id is null`,
       );
       expect({ unmarked, orphaned, unjudged, unlisted }).toEqual({

@@ -5,7 +5,7 @@ import { clusterFingerprint } from './cluster-memory.js';
 import { aboutSkill, ownerOf } from './skill-author.js';
 import { SkillGuards } from './skill-guards.js';
 import './skill-synthesis.events.js';
-import { type DraftedSkill, type SynthesisRule } from './skill-synthesis.models.js';
+import type { DraftedSkill, SynthesisRule } from './skill-synthesis.models.js';
 import type { SkillRow } from './skill.models.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
 

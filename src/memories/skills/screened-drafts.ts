@@ -7,7 +7,7 @@ import { ApiError } from '../../platform/http/api-error.js';
 import type { JudgedCluster } from './cluster-memory.js';
 import { ownerOf } from './skill-author.js';
 import { SkillClusterVerdicts } from './skill-cluster-verdicts.js';
-import { type DraftedSkill, type SourceTurns, type SynthesisRule } from './skill-synthesis.models.js';
+import type { DraftedSkill, SourceTurns, SynthesisRule } from './skill-synthesis.models.js';
 import type { SkillOwner } from './skill.models.js';
 import { DraftAdmission } from './draft-admission.js';
 

@@ -61,8 +61,10 @@ export class SkillClustering {
       model.signal.throwIfAborted();
       const wait = await this.gate.overBudget(agent);
       if (wait) return wait;
-      const { apply } = await this.synthesizer.synthesize(candidate, model);
-      if (apply) await this.database.transaction(apply);
+      const result = await this.synthesizer.synthesize(candidate, model);
+      await this.database.transaction(async () => {
+        await result.apply?.();
+      });
     }
     return { status: 'done' };
   }
