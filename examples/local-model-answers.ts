@@ -74,14 +74,17 @@ export function scriptedAnswer(worker: string, { user }: ScriptedPrompt): string
 }
 
 function draftFrom(prompt: string): string {
-  const plan = fencedIn(prompt).find(({ name }) => name === 'plan')?.text ?? '';
+  const fences = fencedIn(prompt);
+  const first = (name: string): string => fences.find((fenced) => fenced.name === name)?.text ?? '';
+  const tools = first('tools').split('\n').filter(Boolean);
   const draft = draftSkill({
-    tools: listAfter(prompt, /tools?|sequence/i),
-    task: taskIn(prompt),
-    steps: plan
+    tools: tools.length > 0 ? tools : listAfter(prompt, /tools?|sequence/i),
+    task: first('task') || taskIn(prompt),
+    steps: first('plan')
       .split('\n')
       .map((line) => line.replace(/^\s*(?:\d+\.|[-*])\s*/, '').trim())
       .filter(Boolean),
+    turns: fences.filter(({ name }) => name === 'task').length,
     takenNames: listAfter(prompt, /names?|existing|skills/i).map(nameOf),
   });
   return draft === null ? NOOP : JSON.stringify(draft);

@@ -220,14 +220,16 @@ describe('the other workers', () => {
     expect(knowledgeQuery('and so on')).toBe('');
   });
 
-  it('draft a skill from five calls on, named after the first that acts', () => {
-    const input = { tools: deploy, task: 'deploy 2.9', steps: ['Deploy'], takenNames: [] };
+  it('draft a skill from five calls or three turns on, named after the first that acts', () => {
+    const input = { tools: deploy, task: 'deploy 2.9', steps: ['Deploy'], turns: 1, takenNames: [] };
     const draft = draftSkill(input);
     expect(draft?.name).toBe('run-pipeline');
-    expect(draft?.body).toContain('2. `run_pipeline`');
+    expect(draft?.body).toContain('2. Call `run_pipeline`.');
     expect(draft?.body).toContain('- Deploy');
     expect(draftSkill({ ...input, takenNames: ['run-pipeline'] })).toBeNull();
     expect(draftSkill({ ...input, tools: deploy.slice(1) })).toBeNull();
+    expect(draftSkill({ ...input, tools: deploy.slice(1), turns: 3 })?.name).toBe('run-pipeline');
+    expect(draftSkill({ ...input, tools: [], turns: 3 })).toBeNull();
   });
 
   it('note how a turn departed from its skill', () => {

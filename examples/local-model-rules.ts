@@ -4,6 +4,7 @@ import type { Candidate } from './local-model-persist.js';
 const MAX_SELECTED = 8;
 const MAX_BULLETS = 3;
 const MIN_TOOLS = 5;
+const MIN_TURNS = 3;
 const READING = /(?:^|_)(?:get|list|search|query|read|check|find|fetch|lookup|wait|load|render)(?:_|$)/;
 const TALKING = /(?:^|_)(?:post|send|comment|message|reply|notify)(?:_|$)/;
 
@@ -108,6 +109,8 @@ export interface SkillInput {
   task: string;
   /** The steps as the turn planned them; empty where it had none. */
   steps: readonly string[];
+  /** Turns that the procedure was seen in. */
+  turns: number;
   takenNames: readonly string[];
 }
 
@@ -117,9 +120,12 @@ export interface SkillDraft {
   body: string;
 }
 
-/** A procedure in the order of the tools used; null for fewer than five calls or where the name is taken. */
-export function draftSkill({ tools, task, steps, takenNames }: SkillInput): SkillDraft | null {
-  if (tools.length < MIN_TOOLS) return null;
+/**
+ * A procedure in the order of the tools used; null for fewer than five calls that have not been seen three times, and
+ * where the name is taken.
+ */
+export function draftSkill({ tools, task, steps, turns, takenNames }: SkillInput): SkillDraft | null {
+  if (tools.length === 0 || (tools.length < MIN_TOOLS && turns < MIN_TURNS)) return null;
   const acting = tools.find((tool) => !READING.test(tool) && !TALKING.test(tool)) ?? tools[tools.length - 1] ?? '';
   const name = acting
     .toLowerCase()
@@ -132,11 +138,12 @@ export function draftSkill({ tools, task, steps, takenNames }: SkillInput): Skil
     name,
     description: oneLine(`How to ${acting.replace(/_/g, ' ')}, as done for: ${task}`, 200),
     body: [
-      `## When\n\nA request like this one: ${oneLine(task, 200)}`,
+      `## When to use\n\nA request like this one: ${oneLine(task, 200)}`,
+      `## Steps\n\n${calls.map((tool, index) => `${index + 1}. Call \`${tool}\`.`).join('\n')}`,
       ...(steps.length > 0
-        ? [`## Plan that worked\n\n${steps.map((step) => `- ${oneLine(step, 160)}`).join('\n')}`]
+        ? [`As it was planned:\n\n${steps.map((step) => `- ${oneLine(step, 160)}`).join('\n')}`]
         : []),
-      `## Calls\n\n${calls.map((tool, index) => `${index + 1}. \`${tool}\``).join('\n')}`,
+      '## Pitfalls\n\nNone seen.',
     ].join('\n\n'),
   };
 }

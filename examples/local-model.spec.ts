@@ -2,9 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
 import { fence, numbered } from '../src/core/auxiliary/fence.js';
 import type { StoredTurn } from '../src/core/turn/extension-points.js';
+import type { Trajectory } from '../src/memories/episodes/episode-trajectories.js';
 import type { RawEpisode } from '../src/memories/episodes/raw-episodes.js';
-import type { SkillRow } from '../src/memories/skills/skill.models.js';
 import { skillRefinerPrompt } from '../src/memories/skills/skill-refiner.prompt.js';
+import type { SkillCandidate } from '../src/memories/skills/skill-synthesis.models.js';
+import { skillSynthesizerPrompt } from '../src/memories/skills/skill-synthesizer.prompt.js';
+import type { SkillRow } from '../src/memories/skills/skill.models.js';
 import { episodeCompactorAnswer, summaryOf } from '../src/processes/lifecycle/episode-compactor.answer.js';
 import { episodeCompactorPrompt } from '../src/processes/lifecycle/episode-compactor.prompt.js';
 import { estimatedTokens, type LocalModel, startLocalModel } from './local-model.js';
@@ -151,6 +154,33 @@ describe('the scripted local model', () => {
       note: 'Did not get to the end, last call post_slack_message: deploy ledger 5.4',
     });
     expect(await ask('skill_refiner', prompt({ tool_sequence: ['run_pipeline'] }))).toBe('NOOP');
+  });
+
+  it('drafts a skill from the prompt that the service sends, unless its name is taken', async () => {
+    const turn = (index: number): Trajectory => ({
+      id: `e${index}`,
+      turnId: `t${index}`,
+      startedAt: new Date('2026-11-27T16:20:00Z'),
+      taskSummary: `deploy ledger 5.${index}`,
+      planSummary: '1. Deploy\n2. Tell the channel',
+      toolSequence: ['get_release', 'run_pipeline', 'post_slack_message'],
+    });
+    const members = [turn(1), turn(2), turn(3)];
+    const candidate = { leader: turn(1), members } as unknown as SkillCandidate;
+    const draft = JSON.parse(await ask('skill_synthesizer', skillSynthesizerPrompt(candidate, ['other']))) as object;
+    expect(draft).toEqual({
+      name: 'run-pipeline',
+      description: 'How to run pipeline, as done for: deploy ledger 5.1',
+      body: [
+        '## When to use\n\nA request like this one: deploy ledger 5.1',
+        '## Steps\n\n1. Call `get_release`.\n2. Call `run_pipeline`.\n3. Call `post_slack_message`.',
+        'As it was planned:\n\n- Deploy\n- Tell the channel',
+        '## Pitfalls\n\nNone seen.',
+      ].join('\n\n'),
+    });
+    expect(await ask('skill_synthesizer', skillSynthesizerPrompt(candidate, ['run-pipeline']))).toBe('NOOP');
+    const single = { ...candidate, members: [turn(1)] };
+    expect(await ask('skill_synthesizer', skillSynthesizerPrompt(single, []))).toBe('NOOP');
   });
 
   it('answers NOOP for a worker without rules', async () => {

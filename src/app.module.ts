@@ -7,6 +7,7 @@ import { EpisodesModule } from './memories/episodes/episodes.module.js';
 import { KnowledgeModule } from './memories/knowledge/knowledge.module.js';
 import { OnboardingModule } from './memories/onboarding/onboarding.module.js';
 import { ToolSkillsModule } from './memories/tool-skills/tool-skills.module.js';
+import { SkillSynthesisModule } from './memories/skills/skill-synthesis.module.js';
 import { SkillsModule } from './memories/skills/skills.module.js';
 import { AuthModule } from './platform/auth/auth.module.js';
 import { ConfigModule } from './platform/config/config.module.js';
@@ -24,6 +25,7 @@ import { ReflectionModule } from './processes/reflection/reflection.module.js';
 import { ToolsModule } from './processes/tools/tools.module.js';
 import { AgentMemoryModule } from './views/agent-memory/agent-memory.module.js';
 import { JobsViewModule } from './views/jobs/jobs-view.module.js';
+import { LearningHealthModule } from './views/learning-health/learning-health.module.js';
 import { UsageModule } from './views/usage/usage.module.js';
 import { HealthModule } from './views/health/health.module.js';
 
@@ -55,6 +57,7 @@ export class AppModule implements OnModuleDestroy {
         OnboardingModule,
         ToolSkillsModule,
         SkillsModule,
+        SkillSynthesisModule,
 
         IntakeModule,
         ReflectionModule,
@@ -65,6 +68,7 @@ export class AppModule implements OnModuleDestroy {
         AgentMemoryModule,
         HealthModule,
         JobsViewModule,
+        LearningHealthModule,
         UsageModule,
       ],
     };

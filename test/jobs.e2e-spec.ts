@@ -411,6 +411,38 @@ describe('schedules', () => {
     expect(ran[1]! - ran[0]!).toBeLessThan(1_800);
   });
 
+  it('that say so are due soon after a start, once for all replicas, and then once an interval', async () => {
+    const ran: number[] = [];
+    const run: Run = async () => void ran.push(Date.now());
+    const due = async () => [{ key: 'k', payload: { org_id: org } }];
+    const schedule = { everySeconds: 3_600, firstAfterSeconds: 0.3, due };
+    await start(run, { schedule });
+    await start(run, { schedule });
+    await eventually(
+      () => ran.length,
+      (count) => count === 1,
+    );
+    await sleep(700);
+    expect(ran).toHaveLength(1);
+    // A start brings the next time forward, however long it would have been.
+    await start(run, { schedule });
+    await eventually(
+      () => ran.length,
+      (count) => count === 2,
+    );
+  });
+
+  it('are never later than their interval, whatever they say of the first time', async () => {
+    let ran = 0;
+    const run: Run = async () => void ran++;
+    const due = async () => [{ key: 'k', payload: { org_id: org } }];
+    await start(run, { schedule: { everySeconds: 0.2, firstAfterSeconds: 3_600, due } });
+    await eventually(
+      () => ran,
+      (count) => count > 0,
+    );
+  });
+
   it('go on after a failure and end with their handler', async () => {
     let asked = 0;
     const due = async (): Promise<never[]> => {

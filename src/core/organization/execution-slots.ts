@@ -43,7 +43,8 @@ export class ExecutionSlots {
 
   /**
    * A slot for the reflection of a turn; one that got none is remembered, and told since when it has waited. The slot
-   * that the turn's last try may have left behind, as its process was killed, is given up first.
+   * that the turn's last try may have left behind, as its process was killed, is given up first. Learning that belongs to
+   * no single turn waits under the id of its agent.
    */
   async acquireForReflection(
     orgId: string,

@@ -12,6 +12,7 @@ import { EpisodeConsolidation } from './episode-consolidation.js';
 import { EpisodeRecall } from './episode-recall.js';
 import { EpisodeStore, EPISODE_TEXT_SQL } from './episode.store.js';
 import { EpisodeSummary } from './episode-summary.js';
+import { EpisodeTrajectories } from './episode-trajectories.js';
 import { EpisodesController } from './episodes.controller.js';
 import { QueryEpisodesTool } from './query-episodes.tool.js';
 import { RawEpisodes } from './raw-episodes.js';
@@ -26,6 +27,15 @@ import { SimilarPriorWorkBlock } from './similar-prior-work.block.js';
     EpisodeRecall,
     EpisodeStore,
     EpisodeSummary,
+    EpisodeTrajectories,
+    QueryEpisodesTool,
+    SimilarPriorWorkBlock,
+  ],
+  exports: [
+    EpisodeConsolidation,
+    EpisodeRecall,
+    EpisodeStore,
+    EpisodeTrajectories,
     QueryEpisodesTool,
     RawEpisodes,
     SimilarPriorWorkBlock,

@@ -23,6 +23,8 @@ declare module '../../platform/events/app-events.js' {
     };
     /** A skill that had aged, or was put away, is active again: it was used, or an operator brought it back. */
     'skill.revived': StateChange & { prior_state: 'stale' | 'archived' | 'rejected' };
+    /** Nobody has used a skill for a while. */
+    'skill.staled': StateChange;
     /** A skill was put away; nothing of it is deleted. */
     'skill.archived': StateChange;
   }

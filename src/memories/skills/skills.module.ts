@@ -32,6 +32,6 @@ import { UseSkillTool } from './use-skill.tool.js';
     SynthesizedSkillsBlock,
     UseSkillTool,
   ],
-  exports: [RefineSkillTool, SkillReader, SkillRefiner, SynthesizedSkillsBlock, UseSkillTool],
+  exports: [RefineSkillTool, SkillReader, SkillRefiner, SynthesizedSkillStore, SynthesizedSkillsBlock, UseSkillTool],
 })
 export class SkillsModule {}

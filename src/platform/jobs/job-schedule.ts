@@ -10,7 +10,7 @@ interface ScheduledPayload extends JobPayload {
 
 /**
  * Enqueues what handlers want done from time to time. Each schedule is itself one durable job that puts itself off: so it
- * runs on one replica, and a restart neither repeats nor delays it.
+ * runs on one replica, and a restart neither repeats nor delays it, but may bring it forward.
  */
 @Injectable()
 export class JobSchedule implements JobHandler<ScheduledPayload>, OnModuleInit, OnApplicationBootstrap {
@@ -31,9 +31,10 @@ export class JobSchedule implements JobHandler<ScheduledPayload>, OnModuleInit, 
     for (const { task, schedule } of this.handlers.all()) {
       if (!schedule) continue;
       const payload: ScheduledPayload = { org_id: SERVICE_ORG, scheduled: task };
-      const runAt = after(schedule.everySeconds);
+      const { everySeconds, firstAfterSeconds = everySeconds } = schedule;
+      const runAt = after(Math.min(everySeconds, firstAfterSeconds));
       await this.store.add({ task: this.task, key: task, payload, runAt, ifWaiting: 'keep' });
-      // The interval may be shorter than it was.
+      // The interval may be shorter than it was, or the first time sooner than the next one.
       await this.store.hasten({ task: this.task, key: task, payload }, runAt);
     }
   }

@@ -48,6 +48,18 @@ export interface JobContext {
 /** What an operator's `POST /jobs/:task` starts. */
 export type DemandedJob<Payload extends JobPayload = JobPayload> = Omit<JobRequest<Payload>, 'task'>;
 
+export interface JobInterval<Payload extends JobPayload = JobPayload> {
+  /** From one time to the next, counted across restarts. */
+  everySeconds: number;
+  /**
+   * Most seconds from a start of the service to the next time, for work that a fresh start may have waiting, e.g. turns
+   * of a back-fill. Replicas that start at once, or a service that starts again, bring the same one time forward.
+   * @default everySeconds
+   */
+  firstAfterSeconds?: number;
+  due(): Promise<DemandedJob<Payload>[]>;
+}
+
 /** One kind of job. A throw is retried with back-off until the attempts are spent. */
 export interface JobHandler<Payload extends JobPayload = JobPayload> {
   /** At most 100 characters. */
@@ -61,8 +73,8 @@ export interface JobHandler<Payload extends JobPayload = JobPayload> {
    */
   readonly onDemand?: boolean | ((orgId: string, body: Record<string, unknown>) => Promise<DemandedJob<Payload>>);
 
-  /** Has `due()` enqueued every so many seconds: on one replica, counted across restarts, first after one interval. */
-  readonly schedule?: { everySeconds: number; due(): Promise<DemandedJob<Payload>[]> };
+  /** Has `due()` enqueued from time to time, on one replica. */
+  readonly schedule?: JobInterval<Payload>;
 
   /** Called in the transaction in which a job died, whether it said so or threw at its last attempt. */
   onDead?(payload: Payload, error: string): Promise<void>;

@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
+import type { ReflectionWorker } from '../../core/turn/extension-points.js';
 import { TurnModule } from '../../core/turn/turn.module.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { PersistDecider } from '../../memories/diary/persist-decider.js';
+import { SingleTurnSynthesis } from '../../memories/skills/single-turn-synthesis.js';
 import { SkillRefiner } from '../../memories/skills/skill-refiner.js';
+import { SkillSynthesisModule } from '../../memories/skills/skill-synthesis.module.js';
 import { SkillsModule } from '../../memories/skills/skills.module.js';
 import { JobsModule } from '../../platform/jobs/jobs.module.js';
 import { PlanContextsModule } from '../planning/plan-contexts.module.js';
@@ -18,7 +21,16 @@ import { ReflectionWorkers } from './reflection-workers.js';
 import { WorkerPass } from './worker-pass.js';
 
 @Module({
-  imports: [AuxiliaryModule, DiaryModule, JobsModule, OrganizationModule, PlanContextsModule, SkillsModule, TurnModule],
+  imports: [
+    AuxiliaryModule,
+    DiaryModule,
+    JobsModule,
+    OrganizationModule,
+    PlanContextsModule,
+    SkillSynthesisModule,
+    SkillsModule,
+    TurnModule,
+  ],
   providers: [
     ReflectEngine,
     ReflectTurnJob,
@@ -29,8 +41,8 @@ import { WorkerPass } from './worker-pass.js';
     WorkerPass,
     {
       provide: ReflectionWorkers,
-      inject: [PersistDecider, SkillRefiner],
-      useFactory: (...workers: [PersistDecider, SkillRefiner]) => new ReflectionWorkers(workers),
+      inject: [PersistDecider, SingleTurnSynthesis, SkillRefiner],
+      useFactory: (...workers: ReflectionWorker[]) => new ReflectionWorkers(workers),
     },
   ],
   exports: [ReflectionLedger, ReflectionQueue],
