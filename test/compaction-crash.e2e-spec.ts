@@ -52,6 +52,8 @@ describe('a service that is killed while it compacts', () => {
     await resetDatabase();
     model = await ScriptedModel.start();
     model.reply('episode_compactor', async () => {
+      // A service that is only just ready must not be killed before it is known as the one that runs.
+      await restarts;
       const kill = kills[0];
       if (kill && kill.skip-- === 0) {
         kills.shift();
