@@ -1,5 +1,12 @@
 /** The tables that hold memories, with the column that says when a row belongs to. */
-const TIME_COLUMN = { agent_diary: 'created_at', episodes: 'started_at' } as const;
+const TIME_COLUMN = { agent_diary: 'created_at', episodes: 'started_at', counterparty_profiles: 'created_at' } as const;
+
+/** What the table's rows may share with their neighbours. */
+const CONVERSATION: Record<keyof typeof TIME_COLUMN, string> = {
+  agent_diary: 'conversation_id',
+  episodes: 'conversation_id',
+  counterparty_profiles: 'null::text',
+};
 
 export type SearchableTable = keyof typeof TIME_COLUMN;
 
@@ -78,7 +85,7 @@ export function lexicalStatement(scope: SearchScope, tokens: readonly string[], 
         from unnest(to_tsvector('english', ${bind(tokens.join(' '))})) order by positions[1], lexeme limit ${bind(termLimit)}),
       any_term as materialized (select string_agg(query::text, ' | ')::tsquery as query from term)
       select string_agg(id::text, ',' ${order}) as ids,
-        string_agg(coalesce(hashtextextended(conversation_id, 0)::text, ''), ',' ${order}) as conversations,
+        string_agg(coalesce(hashtextextended(${CONVERSATION[scope.table]}, 0)::text, ''), ',' ${order}) as conversations,
         string_agg(search_length::text, ',' ${order}) as lengths,
         string_agg(case when search @@ any_term.query
           then (select string_agg(number, ' ') from term where search @@ term.query) else '' end, ',' ${order}) as terms
