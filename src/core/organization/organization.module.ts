@@ -6,6 +6,7 @@ import { Agents } from './agents.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { Budgets } from './budgets.js';
 import { ExecutionSlots } from './execution-slots.js';
+import { Members } from './members.js';
 import { OrganizationController } from './organization.controller.js';
 import { Organizations } from './organizations.js';
 import { SlotsController } from './slots.controller.js';
@@ -13,7 +14,7 @@ import { SlotsController } from './slots.controller.js';
 @Module({
   imports: [AuthModule, AuxiliaryModule],
   controllers: [AgentsController, ApiKeysController, OrganizationController, SlotsController],
-  providers: [Agents, Budgets, ExecutionSlots, Organizations],
-  exports: [Agents, Budgets, ExecutionSlots, Organizations],
+  providers: [Agents, Budgets, ExecutionSlots, Members, Organizations],
+  exports: [Agents, Budgets, ExecutionSlots, Members, Organizations],
 })
 export class OrganizationModule {}

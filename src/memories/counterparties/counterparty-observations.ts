@@ -54,15 +54,13 @@ export class CounterpartyObservations {
        where org_id = $1 and agent_id = $2 and profile_id = $3 order by observed_at, created_at, id`,
       [orgId, agentId, id],
     );
-    const observations = rows.map(
-      (row): Observation => ({
-        traits: row.traits,
-        noLonger: row.no_longer,
-        observedAt: row.observed_at,
-        triggerKey: row.trigger_key,
-        source: row.source,
-      }),
-    );
+    const observations = rows.map((row): Observation => ({
+      traits: row.traits,
+      noLonger: row.no_longer,
+      observedAt: row.observed_at,
+      triggerKey: row.trigger_key,
+      source: row.source,
+    }));
     const corroborated = observations.findLast(({ source }) => source !== 'operator')?.observedAt ?? null;
     await this.database.query(
       `update counterparty_profiles set traits = $4::jsonb, last_corroborated_at = $5

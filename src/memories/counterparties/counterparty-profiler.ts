@@ -33,16 +33,16 @@ export class CounterpartyProfiler implements ReflectionWorker {
 
   skipReason(input: ReflectionInput): string | null {
     if (!this.settings.learning.counterparty.enabled) return 'disabled';
-    if (mergeBySender(input.turn.turn.interactions).length === 0) return 'no_sender';
+    if (sendersOf(input).size === 0) return 'no_sender';
     return input.role.chain.length === 0 ? 'no_model' : null;
   }
 
   parts(input: ReflectionInput): string[] {
-    return mergeBySender(input.turn.turn.interactions).map((sender) => partOf(input, sender));
+    return [...sendersOf(input).keys()];
   }
 
   async run(input: ReflectionInput, part: string): Promise<WorkerResult> {
-    const [sender] = sendersOf(input, part);
+    const sender = sendersOf(input).get(part);
     if (!sender || (sender.body ?? '').trim() === '') return { outcome: 'noop', reason: 'nothing_said' };
     const { orgId, agent, turn, traceId, spanId } = input.turn;
     const [known] = await this.reader.ofSenders({ orgId, agentId: agent.id }, [identityOf(sender)]);
@@ -70,7 +70,9 @@ export class CounterpartyProfiler implements ReflectionWorker {
   /** What the profiler was switched off for is not counted either: an operator who wants no profiles gets none. */
   async settle(input: ReflectionInput, part: string, end: WorkerEnd): Promise<void> {
     if (!this.settings.learning.counterparty.enabled) return;
-    for (const sender of sendersOf(input, part)) {
+    const senders = sendersOf(input);
+    const met = part === '' ? [...senders.values()] : [senders.get(part)].filter((sender) => sender !== undefined);
+    for (const sender of met) {
       const row = await this.counterparties.count(encounterOf(input, sender));
       // A part that is done has told of its observation.
       if (row && end !== 'done') this.announce(input, row, 0);
@@ -87,6 +89,8 @@ export class CounterpartyProfiler implements ReflectionWorker {
           this.announce(input, written.row, Object.keys({ ...patch.traits, ...patch.noLonger }).length);
           return;
         }
+        const row = await this.counterparties.count(encounter);
+        if (row) this.announce(input, row, 0);
         return { outcome: 'done', reason: 'quarantined' };
       },
     };
@@ -110,9 +114,16 @@ export class CounterpartyProfiler implements ReflectionWorker {
   }
 }
 
-/** The sender of the part; all of them for the worker as a whole. */
-function sendersOf(input: ReflectionInput, part: string): Interaction[] {
-  return mergeBySender(input.turn.turn.interactions).filter((sender) => part === '' || partOf(input, sender) === part);
+const sendersOfInputs = new WeakMap<ReflectionInput, Map<string, Interaction>>();
+
+/** The turn's distinct senders by the keys of their parts; worked out once a pass. */
+function sendersOf(input: ReflectionInput): Map<string, Interaction> {
+  const known = sendersOfInputs.get(input);
+  if (known) return known;
+  const senders = mergeBySender(input.turn.turn.interactions);
+  const byPart = new Map(senders.map((sender) => [partOf(input, sender), sender]));
+  sendersOfInputs.set(input, byPart);
+  return byPart;
 }
 
 /** A digest that is of no use without the turn: the ledger outlives who is named in it. */

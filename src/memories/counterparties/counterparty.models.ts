@@ -102,7 +102,13 @@ export function describeProfile(
 function inOrderOfWeight(traits: Traits): Traits {
   const weigh = (key: string): [number, string] => {
     const values = traits[key]!;
-    return [Math.max(...values.map(({ count }) => count)), values.map((value) => value.last_seen_at).sort().at(-1)!];
+    return [
+      Math.max(...values.map(({ count }) => count)),
+      values
+        .map((value) => value.last_seen_at)
+        .sort()
+        .at(-1)!,
+    ];
   };
   const keys = Object.keys(traits).map((key) => ({ key, weight: weigh(key) }));
   keys.sort(

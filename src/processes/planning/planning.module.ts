@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
+import { CounterpartiesModule } from '../../memories/counterparties/counterparties.module.js';
+import { KnownCounterpartyBlock } from '../../memories/counterparties/known-counterparty.block.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { PersonalMemoryBlock } from '../../memories/diary/personal-memory.block.js';
 import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
@@ -12,15 +14,16 @@ import { PlanContextsModule } from './plan-contexts.module.js';
 import { Planner } from './planner.js';
 
 @Module({
-  imports: [AuxiliaryModule, DiaryModule, EpisodesModule, OrganizationModule, PlanContextsModule],
+  imports: [AuxiliaryModule, CounterpartiesModule, DiaryModule, EpisodesModule, OrganizationModule, PlanContextsModule],
   controllers: [PlanContextController],
   providers: [
     PlanContexts,
     Planner,
     {
       provide: PlanBlocks,
-      inject: [PersonalMemoryBlock, SimilarPriorWorkBlock],
-      useFactory: (...blocks: [PersonalMemoryBlock, SimilarPriorWorkBlock]) => new PlanBlocks(blocks),
+      inject: [PersonalMemoryBlock, SimilarPriorWorkBlock, KnownCounterpartyBlock],
+      useFactory: (...blocks: [PersonalMemoryBlock, SimilarPriorWorkBlock, KnownCounterpartyBlock]) =>
+        new PlanBlocks(blocks),
     },
   ],
 })

@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import { TurnModule } from '../../core/turn/turn.module.js';
+import { CounterpartiesModule } from '../../memories/counterparties/counterparties.module.js';
+import { CounterpartyProfiler } from '../../memories/counterparties/counterparty-profiler.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { PersistDecider } from '../../memories/diary/persist-decider.js';
 import { JobsModule } from '../../platform/jobs/jobs.module.js';
@@ -16,7 +18,15 @@ import { ReflectionWorkers } from './reflection-workers.js';
 import { WorkerPass } from './worker-pass.js';
 
 @Module({
-  imports: [AuxiliaryModule, DiaryModule, JobsModule, OrganizationModule, PlanContextsModule, TurnModule],
+  imports: [
+    AuxiliaryModule,
+    CounterpartiesModule,
+    DiaryModule,
+    JobsModule,
+    OrganizationModule,
+    PlanContextsModule,
+    TurnModule,
+  ],
   providers: [
     ReflectEngine,
     ReflectTurnJob,
@@ -27,8 +37,8 @@ import { WorkerPass } from './worker-pass.js';
     WorkerPass,
     {
       provide: ReflectionWorkers,
-      inject: [PersistDecider],
-      useFactory: (persistDecider: PersistDecider) => new ReflectionWorkers([persistDecider]),
+      inject: [PersistDecider, CounterpartyProfiler],
+      useFactory: (...workers: [PersistDecider, CounterpartyProfiler]) => new ReflectionWorkers(workers),
     },
   ],
   exports: [ReflectionLedger, ReflectionQueue],

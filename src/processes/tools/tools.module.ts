@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
+import { CounterpartiesModule } from '../../memories/counterparties/counterparties.module.js';
+import { LookupColleagueTool } from '../../memories/counterparties/lookup-colleague.tool.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { ReflectAndPersistTool } from '../../memories/diary/reflect-and-persist.tool.js';
 import { RefreshMemoryTool } from '../../memories/diary/refresh-memory.tool.js';
@@ -12,14 +14,15 @@ import { ToolRegistry } from './tool-registry.js';
 import { ToolsController } from './tools.controller.js';
 
 @Module({
-  imports: [AuxiliaryModule, DiaryModule, EpisodesModule, OrganizationModule, PlanContextsModule],
+  imports: [AuxiliaryModule, CounterpartiesModule, DiaryModule, EpisodesModule, OrganizationModule, PlanContextsModule],
   controllers: [ToolsController],
   providers: [
     ToolDispatch,
     {
       provide: ToolRegistry,
-      inject: [QueryEpisodesTool, ReflectAndPersistTool, RefreshMemoryTool],
-      useFactory: (...tools: [QueryEpisodesTool, ReflectAndPersistTool, RefreshMemoryTool]) => new ToolRegistry(tools),
+      inject: [QueryEpisodesTool, ReflectAndPersistTool, RefreshMemoryTool, LookupColleagueTool],
+      useFactory: (...tools: [QueryEpisodesTool, ReflectAndPersistTool, RefreshMemoryTool, LookupColleagueTool]) =>
+        new ToolRegistry(tools),
     },
   ],
 })

@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
+import { CounterpartiesModule } from '../../memories/counterparties/counterparties.module.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
 import { AgentMemoryController } from './agent-memory.controller.js';
 import { AgentMemory } from './agent-memory.js';
 
 @Module({
-  imports: [DiaryModule, EpisodesModule, OrganizationModule],
+  imports: [CounterpartiesModule, DiaryModule, EpisodesModule, OrganizationModule],
   controllers: [AgentMemoryController],
   providers: [AgentMemory],
 })
