@@ -137,7 +137,8 @@ function linesOf(traits: TraitValues): string[] {
 /** Each value by itself, each trait as it will be read, and all of it: what is harmless in parts may not be as a whole. */
 function textsOf(traits: TraitValues): string[] {
   const lines = linesOf(traits);
-  return [...Object.values(traits).flat(), ...lines, lines.join('\n')];
+  const lists = Object.values(traits);
+  return [...lists.flat(), ...lists.map((values) => values.join(' ')), ...lines, lines.join('\n')];
 }
 
 function heldEncounter({ sender, triggerKey, at }: Encounter): HeldEncounter {

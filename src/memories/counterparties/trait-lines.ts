@@ -15,7 +15,10 @@ export const OBSERVED_PREFACE =
  * @param limit UTF-16 code units of all lines; a last line says how many traits are left out
  */
 export function traitLines({ traits }: ProfileView, limit: number): string[] {
-  const all = Object.entries(traits).map(([key, values]) => `- ${unlessFlagged(traitLine(key, values))}`);
+  const all = Object.entries(traits).map(([key, values]) => {
+    const said = values.map(({ value }) => value).join(' ');
+    return `- ${unlessFlagged(traitLine(key, values), said)}`;
+  });
   const lines: string[] = [];
   let length = 0;
   for (const line of all) {
@@ -52,10 +55,13 @@ export function profileLines(view: ProfileView, limit: number): string[] {
   ];
 }
 
-/** The text, or the reason why it may not reach a prompt. */
-export function unlessFlagged(text: string): string {
-  const verdict = screenText(text);
-  return verdict.flagged ? `[withheld: ${verdict.reason}]` : text;
+/** The text, or the reason why it, or what it was made of, may not reach a prompt. */
+export function unlessFlagged(text: string, ...madeOf: readonly string[]): string {
+  for (const part of [text, ...madeOf]) {
+    const verdict = screenText(part);
+    if (verdict.flagged) return `[withheld: ${verdict.reason}]`;
+  }
+  return text;
 }
 
 function traitLine(key: string, values: readonly TraitValue[]): string {
