@@ -21,7 +21,7 @@ let count = 0;
 
 beforeAll(async () => {
   model = await ScriptedModel.start();
-  test = await startApp({ model });
+  test = await startApp({ model, config: { learning: { counterparty: { enabled: false } } } });
 });
 
 /** Every reflection ends before the next test, so that a test sees its own model calls alone. */
@@ -116,7 +116,9 @@ describe('a finished turn', () => {
       reflection: {
         status: 'done',
         reason: null,
-        workers: [{ worker: 'persist_decider', part: '', status: 'noop', reason: null, attempts: 1, error: null }],
+        workers: expect.arrayContaining([
+          { worker: 'persist_decider', part: '', status: 'noop', reason: null, attempts: 1, error: null },
+        ]),
       },
     });
     expectProblem(await test.http.get(`/turns/${randomUUID()}`), 404, 'turn.not_found');
@@ -386,7 +388,14 @@ describe('a self_iterate turn', () => {
     const first = await accept(turn);
     expect((await test.reflected(turn.turn_id)).reflection).toMatchObject({
       status: 'done',
-      workers: [{ worker: 'persist_decider', status: 'skipped', reason: 'non_terminal', attempts: 0 }],
+      workers: expect.arrayContaining([
+        expect.objectContaining({
+          worker: 'persist_decider',
+          status: 'skipped',
+          reason: 'non_terminal',
+          attempts: 0,
+        }),
+      ]),
     });
     const again = { ...turn, iterations: 2 };
     const second = await accept(again);
@@ -399,7 +408,9 @@ describe('a self_iterate turn', () => {
 
     expect((await test.reflected(turn.turn_id)).reflection).toMatchObject({
       status: 'done',
-      workers: [{ worker: 'persist_decider', status: 'done', attempts: 1 }],
+      workers: expect.arrayContaining([
+        expect.objectContaining({ worker: 'persist_decider', status: 'done', attempts: 1 }),
+      ]),
     });
     expect(await episodesOf(turn.agent)).toMatchObject([
       { id: third.episode_id, review_outcome: 'done', tool_sequence: ['answer'] },

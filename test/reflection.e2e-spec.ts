@@ -52,6 +52,7 @@ beforeAll(async () => {
       },
     },
   });
+  compose();
 });
 
 afterEach(() => compose());
@@ -63,10 +64,10 @@ afterAll(async () => {
 
 let realWorkers: readonly ReflectionWorker[] | undefined;
 
-/** Puts other workers in the place of the real ones; without any it puts those back. */
+/** Puts other workers in the place of the real one that these tests watch; without any it puts that back. */
 function compose(...workers: ReflectionWorker[]): void {
   const composed = test.app.get(ReflectionWorkers);
-  realWorkers ??= composed.inOrder;
+  realWorkers ??= composed.inOrder.filter(({ name }) => name === 'persist_decider');
   Object.assign(composed, { inOrder: workers.length > 0 ? workers : realWorkers });
 }
 
