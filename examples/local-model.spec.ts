@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
 import { fence, numbered } from '../src/core/auxiliary/fence.js';
+import type { FinishedTurn, Interaction } from '../src/core/turn/turn.models.js';
+import type { ProfileView } from '../src/memories/counterparties/counterparty.models.js';
+import { counterpartyProfilerPrompt } from '../src/memories/counterparties/counterparty-profiler.prompt.js';
 import { estimatedTokens, type LocalModel, startLocalModel } from './local-model.js';
 
 const ADA = fence('sender', 'Requester: Ada Lovelace (slack:U1)');
@@ -89,6 +92,35 @@ describe('the scripted local model', () => {
       '- done, 2026-10-01: Deploy ledger 5.4 (run_pipeline)\n- observed 5 times: Deploys of ledger',
     );
     expect(await ask('summarize_episodes', prompt.replace('deploy ledger', 'tea'))).toBe('NOOP');
+  });
+
+  it('profiles the one who speaks, and nobody whom the prompt knows or plans for', async () => {
+    const promptFor = (body: string): string =>
+      counterpartyProfilerPrompt({
+        turn: {
+          plan: { decision: 'plan', summary: '1. Bonjour, look at ledger-export' },
+          ended_at: '2026-11-27T16:20:00Z',
+          review_outcome: 'done',
+        } as FinishedTurn,
+        sender: {
+          platform: 'slack',
+          external_id: 'U1',
+          handle: null,
+          display_name: 'Ada Lovelace',
+          body,
+        } as Interaction,
+        known: {
+          traits: { topics: [{ value: 'label-service', count: 2, last_seen_at: 'x' }] },
+        } as unknown as ProfileView,
+      });
+    const said = 'I prefer bullet points. Please deploy checkout-api.';
+    expect(JSON.parse(await ask('counterparty_profiler', promptFor(said)))).toEqual({
+      traits: [
+        { key: 'stated_preferences', values: ['I prefer bullet points.'] },
+        { key: 'topics', values: ['checkout-api'] },
+      ],
+    });
+    expect(await ask('counterparty_profiler', promptFor('Thanks!'))).toBe('NOOP');
   });
 
   it('answers NOOP for a worker without rules', async () => {

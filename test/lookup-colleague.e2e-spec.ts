@@ -201,7 +201,7 @@ describe('the known counterparty', () => {
   });
 
   it('is clipped: long traits to their line, many senders to the block', async () => {
-    const people = Array.from({ length: 30 }, (_, n) =>
+    const people = Array.from({ length: 9 }, (_, n) =>
       aMessage({ platform: 'forum', external_id: `F${n}`, display_name: `Forum ${n}` }),
     );
     const long = Array.from({ length: 16 }, (_, n) => ({
@@ -216,7 +216,7 @@ describe('the known counterparty', () => {
     expect(text.length).toBeLessThan(6_200);
     expect(text.isWellFormed()).toBe(true);
     expect(text).toContain('more, lookup_colleague shows them');
-    expect(text).toContain(`${30 - count} more senders are known to you`);
+    expect(text).toContain(`${9 - count} more senders are known to you`);
     expect((await lookUp('Forum 7', 'ops-1')).output.match(/^- topics/gm)!.length).toBeGreaterThan(10);
   });
 });

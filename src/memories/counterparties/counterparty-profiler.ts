@@ -81,17 +81,18 @@ export class CounterpartyProfiler implements ReflectionWorker {
 
   private observed(input: ReflectionInput, sender: Interaction, patch: TraitPatch): WorkerResult {
     const encounter = encounterOf(input, sender);
+    const screened = this.counterparties.prepare(encounter, patch);
     return {
       outcome: 'done',
+      ...(screened.flag === null ? {} : { reason: 'quarantined' }),
       apply: async () => {
-        const written = await this.counterparties.observe(encounter, patch);
+        const written = await this.counterparties.observe(screened);
         if (written.status === 'observed') {
           this.announce(input, written.row, Object.keys({ ...patch.traits, ...patch.noLonger }).length);
           return;
         }
         const row = await this.counterparties.count(encounter);
         if (row) this.announce(input, row, 0);
-        return { outcome: 'done', reason: 'quarantined' };
       },
     };
   }

@@ -27,7 +27,7 @@ export class LookupColleagueTool implements AgentTool {
   readonly definition = toolDefinition({
     name: 'lookup_colleague',
     description:
-      'Use before you write to or decide about a person or agent: says who they are and what you noted about dealing with them.',
+      'Use when you are about to write to, or decide about, a person or agent: says who they are and what you noted about them.',
     arguments: schema,
   });
   readonly phases = ['plan', 'execute'] as const;

@@ -14,6 +14,13 @@ export interface Held {
   reason: string;
 }
 
+export interface ScreenedObservation {
+  encounter: Encounter;
+  patch: TraitPatch;
+  /** Why the observation may not reach a prompt before an operator has seen it; null where it may. */
+  flag: string | null;
+}
+
 export interface ProfileChange {
   traits?: TraitValues;
   /** Null gives the operator's name up. */
@@ -58,14 +65,20 @@ export class ScreenedCounterparties implements QuarantinedWrite, OnModuleInit {
     return this.profiles.count(named.encounter);
   }
 
-  async observe(encounter: Encounter, patch: TraitPatch): Promise<{ status: 'observed'; row: ProfileRow } | Held> {
+  /** Screens ahead of the transaction: many values take their time. */
+  prepare(encounter: Encounter, patch: TraitPatch): ScreenedObservation {
     const verdict = this.screening.check(...textsOf(patch.traits), ...textsOf(patch.noLonger));
     const named = this.withoutFlaggedName(encounter).encounter;
-    if (!verdict.flagged) return { status: 'observed', row: await this.profiles.observe(named, patch) };
+    return { encounter: named, patch, flag: verdict.flagged ? verdict.reason : null };
+  }
+
+  async observe(observation: ScreenedObservation): Promise<{ status: 'observed'; row: ProfileRow } | Held> {
+    const { encounter, patch, flag } = observation;
+    if (flag === null) return { status: 'observed', row: await this.profiles.observe(encounter, patch) };
     return this.hold(encounter, {
-      reason: verdict.reason,
+      reason: flag,
       content: [subjectOf(encounter), ...linesOf(patch.traits)].join('\n'),
-      payload: { operation: 'observe', encounter: heldEncounter(named), patch },
+      payload: { operation: 'observe', encounter: heldEncounter(encounter), patch },
       sameness: { operation: 'observe', sender: { ...encounter.sender, name: '' }, patch },
     });
   }
