@@ -174,7 +174,7 @@ describe('the profiler', () => {
       async ({ user }) => {
         most = Math.max(most, (open += 1));
         if (open === 3) release();
-        await Promise.race([together, new Promise((resolve) => setTimeout(resolve, 5_000))]);
+        await Promise.race([together, new Promise((resolve) => setTimeout(resolve, 5_000).unref())]);
         open -= 1;
         return traits({ topics: [/Subject:\n<[^>]*>\n(\w+)/.exec(user)![1]!] });
       },
@@ -504,6 +504,36 @@ describe('an operator', () => {
     expectProblem(await link(mine, theirs), 404, 'counterparty.not_found');
     expectProblem(await link(theirs, mine), 404, 'counterparty.not_found');
     expect((await only(other)).interaction_count).toBe(1);
+  });
+});
+
+describe('writers at the same time', () => {
+  it('lose nothing: edits, turns and links of one observer', async () => {
+    const agent = newAgent();
+    const senders = ['U1', 'U2', 'U3'].map((id) => aMessage({ external_id: id, display_name: id }));
+    await learn(agent, traits({ topics: ['first'] }), { interactions: senders });
+    const known = await profiles(agent);
+    const [kept, ...others] = known.map(({ id }) => id);
+    const base = `/agents/${agent}/counterparties`;
+    model.reply(WORKER, traits({ topics: ['meanwhile'] }));
+    const turns = Array.from({ length: 4 }, (_, n) => aTurn({ agent, interactions: senders, ...minute(n) }));
+    const answers = await Promise.all([
+      ...Array.from({ length: 12 }, (_, n) =>
+        test.http.patch(`${base}/${kept}`).send({ traits: { [`note_${n}`]: ['x'] } }),
+      ),
+      ...others.map((id) => test.http.post(`${base}/${kept}/link`).send({ profile_id: id })),
+      ...others.map((id) => test.http.post(`${base}/${id}/link`).send({ profile_id: kept })),
+      ...turns.map((turn) => test.http.post('/turns').send(turn)),
+    ]);
+    expect(answers.filter(({ status }) => status >= 300).map(({ text }) => text)).toEqual([]);
+    for (const turn of turns) await test.reflected(turn.turn_id);
+    const one = await only(agent);
+    expect(known.map(({ id }) => id)).toContain(one.id);
+    expect(Object.keys(one.traits).filter((key) => key.startsWith('note_'))).toHaveLength(12);
+    expect(values(one).topics!.sort()).toEqual(['first', 'meanwhile']);
+    const { body } = await test.http.get(`${base}/${one.id}/observations`).expect(200);
+    expect(body).toMatchObject({ total: 12 + 3 * 5 });
+    expect(one.interaction_count).toBe(5);
   });
 });
 

@@ -99,7 +99,7 @@ it('no read of one observer answers with what comes of another', async () => {
   const told: { agent: string; org: string; text: string }[] = [];
   const events = eventsOf(test, 'counterparty_profile.updated');
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (steps) => {
       const round = `r${(rounds += 1)}`;
       // What the model answers is told by what it was asked: each turn's own mark.
       model.reply('counterparty_profiler', ({ user }) => {
@@ -137,7 +137,7 @@ it('no read of one observer answers with what comes of another', async () => {
           .map((event) => ({ agent: event.agent_handle!, org: event.org_id, text: JSON.stringify(event) })),
       );
     }),
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: 6, endOnFailure: true },
   );
   expect(told.length).toBeGreaterThan(0);
   expect(told.filter(({ text }) => text.includes('zq'))).toEqual([]);

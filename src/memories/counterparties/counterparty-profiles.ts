@@ -122,7 +122,8 @@ export class CounterpartyProfiles {
 
   /**
    * Merges `other` into `ref`: two identities of one subject, within one observer. The names, observations and
-   * interactions of both count; a trigger that brought both counts once. Both ids resolve to the one profile from now on.
+   * interactions of both count; a trigger that brought both counts once, and what an operator set down about either holds
+   * for the one that they are now. Both ids resolve to it.
    * Null where either is unknown, and no change where they are one already.
    */
   async link(ref: ProfileRef, otherId: string): Promise<ProfileRow | null> {

@@ -116,5 +116,10 @@ function inOrderOfWeight(traits: Traits): Traits {
       b.weight[0] - a.weight[0] ||
       (a.weight[1] === b.weight[1] ? (a.key < b.key ? -1 : 1) : a.weight[1] < b.weight[1] ? 1 : -1),
   );
-  return Object.fromEntries(keys.map(({ key }) => [key, traits[key]!]));
+  return Object.fromEntries(
+    keys.map(({ key }) => [
+      key,
+      traits[key]!.map(({ value, count, last_seen_at }) => ({ value, count, last_seen_at })),
+    ]),
+  );
 }
