@@ -6,9 +6,10 @@ import { clipText } from '../../platform/text/storable-text.js';
 import type { ProfileView } from './counterparty.models.js';
 import { traitLines } from './trait-lines.js';
 
-/** UTF-16 code units of the plan, and of the known traits. */
+/** UTF-16 code units of the plan, of the known traits, and of one of them: all its values, so that it can be confirmed. */
 const PLAN_LIMIT = 2_000;
 const KNOWN_LIMIT = 12_000;
+const TRAIT_LIMIT = 4_500;
 
 export const COUNTERPARTY_PROFILER_RULES = `You keep an AI agent's notes on the people and agents that it deals with. You are shown what one of them, the subject, said in a turn of work that has ended, and what is already noted. Most messages show nothing new of the person: then answer NOOP.
 
@@ -35,7 +36,7 @@ export function counterpartyProfilerPrompt(given: {
   known: ProfileView | null;
 }): string {
   const { turn, sender, known } = given;
-  const traits = known ? traitLines(known, KNOWN_LIMIT) : [];
+  const traits = known ? traitLines(known, KNOWN_LIMIT, TRAIT_LIMIT) : [];
   return [
     `Time of the turn: ${turnTime(turn.ended_at)}`,
     `Subject:\n${fence('subject', describe(sender))}`,

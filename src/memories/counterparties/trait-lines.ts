@@ -13,11 +13,12 @@ export const OBSERVED_PREFACE =
  * The traits of a profile, one a line, those seen most first. What is flagged by now is withheld.
  *
  * @param limit UTF-16 code units of all lines; a last line says how many traits are left out
+ * @param lineLimit UTF-16 code units of one line; @default 400
  */
-export function traitLines({ traits }: ProfileView, limit: number): string[] {
+export function traitLines({ traits }: ProfileView, limit: number, lineLimit = LINE_LIMIT): string[] {
   const all = Object.entries(traits).map(([key, values]) => {
     const said = values.map(({ value }) => value).join(' ');
-    return `- ${unlessFlagged(traitLine(key, values), said)}`;
+    return `- ${unlessFlagged(traitLine(key, values, lineLimit), said)}`;
   });
   const lines: string[] = [];
   let length = 0;
@@ -64,8 +65,8 @@ export function unlessFlagged(text: string, ...madeOf: readonly string[]): strin
   return text;
 }
 
-function traitLine(key: string, values: readonly TraitValue[]): string {
+function traitLine(key: string, values: readonly TraitValue[], limit: number): string {
   const often = Math.max(...values.map(({ count }) => count));
   const seen = often > 1 ? ` (seen in ${often} interactions)` : '';
-  return oneLine(`${key}: ${values.map(({ value }) => value).join('; ')}`, LINE_LIMIT - seen.length) + seen;
+  return oneLine(`${key}: ${values.map(({ value }) => value).join('; ')}`, limit - seen.length) + seen;
 }
