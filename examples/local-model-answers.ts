@@ -47,11 +47,8 @@ const scripts: Record<string, Script> = {
   summarize_episodes: (prompt) => summarizeEpisodes(hitsIn(prompt), taskIn(prompt)) || NOOP,
   relevant_knowledge_query: (prompt) => knowledgeQuery(taskIn(prompt)) || NOOP,
   counterparty_profiler: (prompt) => {
-    const traits = profileTraits(
-      messagesIn(prompt)
-        .map(({ text }) => text)
-        .join('\n'),
-    );
+    const said = messagesIn(prompt).map(({ text }) => text);
+    const traits = profileTraits(said.join('\n'));
     return traits.length > 0 ? JSON.stringify({ traits }) : NOOP;
   },
   skill_synthesizer: draftFrom,

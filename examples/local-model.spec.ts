@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
 import { fence, numbered } from '../src/core/auxiliary/fence.js';
 import type { StoredTurn } from '../src/core/turn/extension-points.js';
+import type { FinishedTurn, Interaction } from '../src/core/turn/turn.models.js';
+import { counterpartyProfilerPrompt } from '../src/memories/counterparties/counterparty-profiler.prompt.js';
+import type { ProfileView } from '../src/memories/counterparties/counterparty.models.js';
 import type { Trajectory } from '../src/memories/episodes/episode-trajectories.js';
 import type { RawEpisode } from '../src/memories/episodes/raw-episodes.js';
 import { skillRefinerPrompt } from '../src/memories/skills/skill-refiner.prompt.js';
@@ -181,6 +184,35 @@ describe('the scripted local model', () => {
     expect(await ask('skill_synthesizer', skillSynthesizerPrompt(candidate, ['run-pipeline']))).toBe('NOOP');
     const single = { ...candidate, members: [turn(1)] };
     expect(await ask('skill_synthesizer', skillSynthesizerPrompt(single, []))).toBe('NOOP');
+  });
+
+  it('profiles the one who speaks, and nobody whom the prompt knows or plans for', async () => {
+    const promptFor = (body: string): string =>
+      counterpartyProfilerPrompt({
+        turn: {
+          plan: { decision: 'plan', summary: '1. Bonjour, look at ledger-export' },
+          ended_at: '2026-11-27T16:20:00Z',
+          review_outcome: 'done',
+        } as FinishedTurn,
+        sender: {
+          platform: 'slack',
+          external_id: 'U1',
+          handle: null,
+          display_name: 'Ada Lovelace',
+          body,
+        } as Interaction,
+        known: {
+          traits: { topics: [{ value: 'label-service', count: 2, last_seen_at: 'x' }] },
+        } as unknown as ProfileView,
+      });
+    const said = 'I prefer bullet points. Please deploy checkout-api.';
+    expect(JSON.parse(await ask('counterparty_profiler', promptFor(said)))).toEqual({
+      traits: [
+        { key: 'stated_preferences', values: ['I prefer bullet points.'] },
+        { key: 'topics', values: ['checkout-api'] },
+      ],
+    });
+    expect(await ask('counterparty_profiler', promptFor('Thanks!'))).toBe('NOOP');
   });
 
   it('answers NOOP for a worker without rules', async () => {

@@ -2,6 +2,7 @@ import { Foundation1764600000000 } from './1764600000000-foundation.js';
 import { EpisodeOpenings1764680000000 } from './1764680000000-episode-openings.js';
 import { EpisodeLifecycle1764690000000 } from './1764690000000-episode-lifecycle.js';
 import { Skills1764700000000 } from './1764700000000-skills.js';
+import { Counterparties1764710000000 } from './1764710000000-counterparties.js';
 import { ExecuteContexts1764720000000 } from './1764720000000-execute-contexts.js';
 import { Guidance1764730000000 } from './1764730000000-guidance.js';
 
@@ -11,6 +12,7 @@ export const migrations = [
   EpisodeOpenings1764680000000,
   EpisodeLifecycle1764690000000,
   Skills1764700000000,
+  Counterparties1764710000000,
   ExecuteContexts1764720000000,
   Guidance1764730000000,
 ];

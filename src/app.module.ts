@@ -2,6 +2,7 @@ import { Logger, Module, type DynamicModule, type OnModuleDestroy } from '@nestj
 import { OrganizationModule } from './core/organization/organization.module.js';
 import { ScreeningModule } from './core/screening/screening.module.js';
 import { entities } from './entities.js';
+import { CounterpartiesModule } from './memories/counterparties/counterparties.module.js';
 import { DiaryModule } from './memories/diary/diary.module.js';
 import { EpisodesModule } from './memories/episodes/episodes.module.js';
 import { KnowledgeModule } from './memories/knowledge/knowledge.module.js';
@@ -51,6 +52,7 @@ export class AppModule implements OnModuleDestroy {
         OrganizationModule,
         ScreeningModule,
 
+        CounterpartiesModule,
         DiaryModule,
         EpisodesModule,
         KnowledgeModule,

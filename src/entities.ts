@@ -10,6 +10,10 @@ import { UnitEntity } from './core/organization/unit.entity.js';
 import { QuarantinedWriteEntity } from './core/screening/quarantined-write.entity.js';
 import { TurnEntity } from './core/turn/turn.entity.js';
 import { TurnSubjectEntity } from './core/turn/turn-subject.entity.js';
+import { CounterpartyIdentityEntity } from './memories/counterparties/counterparty-identity.entity.js';
+import { CounterpartyInteractionEntity } from './memories/counterparties/counterparty-interaction.entity.js';
+import { CounterpartyObservationEntity } from './memories/counterparties/counterparty-observation.entity.js';
+import { CounterpartyProfileEntity } from './memories/counterparties/counterparty-profile.entity.js';
 import { DiaryEntryEntity } from './memories/diary/diary-entry.entity.js';
 import { DocRecommendationEntity } from './memories/diary/doc-recommendation.entity.js';
 import { MemoryRefreshEntity } from './memories/diary/memory-refresh.entity.js';
@@ -40,6 +44,10 @@ export const entities: readonly EntityClass[] = [
   QuarantinedWriteEntity,
   TurnEntity,
   TurnSubjectEntity,
+  CounterpartyIdentityEntity,
+  CounterpartyInteractionEntity,
+  CounterpartyObservationEntity,
+  CounterpartyProfileEntity,
   DiaryEntryEntity,
   DocRecommendationEntity,
   MemoryRefreshEntity,

@@ -63,6 +63,7 @@ describe('the memory of an agent', () => {
     const request = aPlanRequest({ task_description: 'Ask Alice and Bob' });
     await test.http.post(`/agents/${handle}/plan-context`).send(request).expect(200);
     model.reply('persist_decider', '{"kind": "LONG", "content": "Carol likes cake."}');
+    model.reply('counterparty_profiler', '{"traits": [{"key": "likes", "values": ["cake"]}]}');
     const turn = aTurn({ agent: handle, conversation_id: 'C2', review_outcome: 'failed', task_id: 'T1' });
     await test.http.post('/turns').send(turn).expect(202);
     await test.reflected(turn.turn_id);
@@ -137,9 +138,23 @@ describe('the memory of an agent', () => {
           duration_ms: 60_000,
         },
       ],
-      counterparty_profiles: [],
+      counterparty_profiles: [
+        {
+          id: expect.any(String),
+          subject_label: 'Alice',
+          subject_handle: null,
+          subject_external_id: 'U42',
+          subject_platform: 'slack',
+          subject_name: 'Alice',
+          traits: { likes: [{ value: 'cake', count: 1, last_seen_at: '2026-11-02T09:01:00.000Z' }] },
+          interaction_count: 1,
+          first_seen_at: '2026-11-02T09:01:00.000Z',
+          last_updated_at: at,
+          last_corroborated_at: '2026-11-02T09:01:00.000Z',
+        },
+      ],
       synthesized_skills: [],
-      totals: { long: 2, short: 1, episodes: 1, counterparty_profiles: 0, synthesized_skills: 0 },
+      totals: { long: 2, short: 1, episodes: 1, counterparty_profiles: 1, synthesized_skills: 0 },
       degraded: [],
     });
   });
@@ -220,6 +235,11 @@ describe('the memory of an agent', () => {
       episodes: [],
       totals: { long: 1, episodes: 0 },
       degraded: ['episodes'],
+    });
+    expect(await without('counterparty_profiles')).toMatchObject({
+      counterparty_profiles: [],
+      totals: { long: 1, counterparty_profiles: 0 },
+      degraded: ['counterparty_profiles'],
     });
     expect(await without('agent_diary')).toMatchObject({
       personal_memories: { long: [], short: [] },

@@ -21,7 +21,7 @@ let count = 0;
 
 beforeAll(async () => {
   model = await ScriptedModel.start();
-  test = await startApp({ model });
+  test = await startApp({ model, config: { learning: { counterparty: { enabled: false } } } });
 });
 
 /** Every reflection ends before the next test, so that a test sees its own model calls alone. */

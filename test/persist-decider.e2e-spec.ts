@@ -17,7 +17,7 @@ let count = 0;
 
 beforeAll(async () => {
   model = await ScriptedModel.start();
-  test = await startApp({ model });
+  test = await startApp({ model, config: { learning: { counterparty: { enabled: false } } } });
 });
 
 afterEach(() => model.reset());

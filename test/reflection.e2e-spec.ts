@@ -568,6 +568,33 @@ describe('the ledger', () => {
     expect(ends).toEqual(['a done', 'b done', 'c dead']);
   });
 
+  it('runs the parts of a worker at the same time, ten at most, and each once', async () => {
+    const parts = Array.from({ length: 25 }, (_, index) => `part-${index}`);
+    const runs: string[] = [];
+    let [open, most] = [0, 0];
+    compose(
+      worker(
+        'profiler',
+        async (_, part) => {
+          runs.push(part);
+          most = Math.max(most, (open += 1));
+          await eventually(
+            () => open,
+            (count) => count === 10 || runs.length > 20,
+          );
+          await new Promise((resolve) => setTimeout(resolve, 30));
+          open -= 1;
+          return done();
+        },
+        { parts: () => parts },
+      ),
+    );
+    const { role, agent } = newRole();
+    const turn = await post({ agent, role });
+    expect(statuses(await ended(turn)).sort()).toEqual(parts.map((part) => `profiler/${part} done 1`).sort());
+    expect([runs, most]).toEqual([parts, 10]);
+  });
+
   it('asks again whether a worker is wanted where that failed, and never once it has begun', async () => {
     const asked: string[] = [];
     const ends: string[] = [];

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Response } from 'supertest';
 import { startApp, type TestApp } from './support/app.js';
@@ -80,6 +80,19 @@ describe('agents with names that look alike', () => {
       ids.push((memory as { agent_id: string }).agent_id);
     }
     await test.database.query(
+      `insert into counterparty_profiles (id, org_id, agent_id, subject_platform, subject_external_id, subject_handle,
+         subject_name, name_source, traits, interaction_count, first_seen_at, last_updated_at, search, search_length, created_at)
+       select gen_random_uuid(), org_id, id, 'slack', 'U42', '', $1::jsonb ->> id::text, 'turn', '{}', 1, now(), now(),
+         to_tsvector('english', $1::jsonb ->> id::text), 2, now() from agents where id = any($2::uuid[])`,
+      [JSON.stringify(Object.fromEntries(ids.map((id, index) => [id, `harbour ${wordOf(index)}`]))), ids],
+    );
+    await test.database.query(
+      `insert into counterparty_identities (org_id, agent_id, identity_key, profile_id, platform, kind, value, seen_at)
+       select org_id, agent_id, $2, id, 'slack', 'external_id', 'U42', now() from counterparty_profiles
+       where agent_id = any($1::uuid[])`,
+      [ids, createHash('sha256').update('["slack","external_id","U42"]').digest('hex')],
+    );
+    await test.database.query(
       `insert into doc_recommendations (id, org_id, agent_id, content, source_turn_ids, status, created_at)
        select gen_random_uuid(), org_id, id, $1::jsonb ->> id::text, '[]', 'open', now() from agents where id = any($2::uuid[])`,
       [JSON.stringify(Object.fromEntries(ids.map((id, index) => [id, `harbour ${wordOf(index)}`]))), ids],
@@ -114,6 +127,8 @@ describe('agents with names that look alike', () => {
           'skills',
           'skills/report',
           'skills/report/versions',
+          'counterparties',
+          'counterparties?q=harbour',
         ]) {
           expectOnly(index, await test.http.get(`${base}/${path}`).set(own));
         }
@@ -130,6 +145,8 @@ describe('agents with names that look alike', () => {
         expectOnly(index, await test.http.post(`${base}/tools/query_episodes`).set(own).send(query));
         const load = { turn_id: turnId, phase: 'plan', arguments: { skill_name: 'report' } };
         expectOnly(index, await test.http.post(`${base}/tools/use_skill`).set(own).send(load));
+        const colleague = { turn_id: turnId, phase: 'plan', arguments: { query: 'slack:U42' } };
+        expectOnly(index, await test.http.post(`${base}/tools/lookup_colleague`).set(own).send(colleague));
       }
       expectOnly(index, await test.http.get('/quarantine').query({ agent: handle }).set(own));
       expectOnly(index, await test.http.get('/quarantine').query({ agent: ids[index] }).set(own));
@@ -164,10 +181,11 @@ describe('agents with names that look alike', () => {
         .expect(200);
       return (body as { items: { id: string }[] }).items[0]!.id;
     };
-    const [entry, episode, recommendation] = [
+    const [entry, episode, recommendation, profile] = [
       await first('diary'),
       await first('episodes'),
       await first('doc-recommendations'),
+      await first('counterparties'),
     ];
     const base = `/agents/${mine}`;
     expectProblem(
@@ -179,6 +197,13 @@ describe('agents with names that look alike', () => {
     expectProblem(await test.http.get(`${base}/episodes/${episode}`).set(own), 404, 'episode.not_found');
     const change = test.http.patch(`${base}/doc-recommendations/${recommendation}`).set(own).send({ status: 'done' });
     expectProblem(await change, 404, 'doc_recommendation.not_found');
+    for (const request of [
+      test.http.get(`${base}/counterparties/${profile}/observations`),
+      test.http.patch(`${base}/counterparties/${profile}`).send({ name: 'x' }),
+      test.http.delete(`${base}/counterparties/${profile}`),
+    ]) {
+      expectProblem(await request.set(own), 404, 'counterparty.not_found');
+    }
     expectOnly(1, await test.http.get(`/agents/${encodeURIComponent(theirs)}/diary`).set(own));
   });
 });
@@ -205,6 +230,8 @@ describe('an organisation', () => {
     'put /agents/{id}/skills/{name}': () => ({ description: 'mine', content: 'mine' }),
     'patch /agents/{id}/skills/{name}': () => ({ state: 'archived' }),
     'post /agents/{id}/skills/{name}/rollback': () => ({ version: 1 }),
+    'patch /agents/{id}/counterparties/{profile_id}': () => ({ name: 'mine' }),
+    'post /agents/{id}/counterparties/{profile_id}/link': () => ({ profile_id: randomUUID() }),
     'post /agents/{id}/plan-context': () => ({ turn_id: randomUUID(), role: 'support', task_description: 'x' }),
     'post /agents/{id}/tools/{name}': () => ({ turn_id: randomUUID(), phase: 'plan', arguments: { query: 'x' } }),
   };

@@ -9,7 +9,7 @@ let model: ScriptedModel;
 
 beforeAll(async () => {
   model = await ScriptedModel.start();
-  test = await startApp({ model });
+  test = await startApp({ model, config: { learning: { counterparty: { enabled: false } } } });
 });
 
 afterAll(async () => {

@@ -40,6 +40,20 @@ describe('without a model', () => {
     expect(answer.data).toMatchObject({ episodes: [{ turn_id: turn.turn_id }] });
   });
 
+  it('those who spoke are known, and how often, though nothing is noted of them', async () => {
+    const sender = aMessage({ external_id: 'U-plain', display_name: 'Plain Pat' });
+    const turn = aTurn({ agent: 'pat-observer', interactions: [sender, aMessage({ external_id: 'U-other' })] });
+    await test.http.post('/turns').send(turn).expect(202);
+    const { reflection } = await test.reflected(turn.turn_id);
+    expect(reflection.workers.filter(({ worker }) => worker === 'counterparty_profiler')).toEqual([
+      { worker: 'counterparty_profiler', part: '', status: 'skipped', reason: 'no_model', attempts: 0, error: null },
+    ]);
+    const { body } = await test.http.get('/agents/pat-observer/counterparties?q=pat').expect(200);
+    expect(body).toMatchObject({ items: [{ subject_name: 'Plain Pat', interaction_count: 1, traits: {} }] });
+    const { body: all } = await test.http.get('/agents/pat-observer/counterparties').expect(200);
+    expect((all as { total: number }).total).toBe(2);
+  });
+
   it('a plan context lists prior work as it is, and dumps no memories unfiltered', async () => {
     await test.http
       .post('/turns')

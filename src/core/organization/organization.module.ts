@@ -7,6 +7,7 @@ import { ApiKeysController } from './api-keys.controller.js';
 import { Budgets } from './budgets.js';
 import { ExecutionSlots } from './execution-slots.js';
 import { LearningGate } from './learning-gate.js';
+import { Members } from './members.js';
 import { OrganizationController } from './organization.controller.js';
 import { Organizations } from './organizations.js';
 import { SlotsController } from './slots.controller.js';
@@ -15,7 +16,7 @@ import { UnitChains } from './unit-chains.js';
 @Module({
   imports: [AuthModule, AuxiliaryModule],
   controllers: [AgentsController, ApiKeysController, OrganizationController, SlotsController],
-  providers: [Agents, Budgets, ExecutionSlots, LearningGate, Organizations, UnitChains],
-  exports: [Agents, Budgets, ExecutionSlots, LearningGate, Organizations, UnitChains],
+  providers: [Agents, Budgets, ExecutionSlots, LearningGate, Members, Organizations, UnitChains],
+  exports: [Agents, Budgets, ExecutionSlots, LearningGate, Members, Organizations, UnitChains],
 })
 export class OrganizationModule {}

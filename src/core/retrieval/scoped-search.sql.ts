@@ -1,7 +1,8 @@
-/** The tables that hold memories: the column that says when a row belongs to, and that of its opening. */
+/** The tables that hold memories: when a row belongs to, what it shares with its neighbours, and how it begins. */
 const TABLES = {
-  agent_diary: { time: 'created_at', opening: null },
-  episodes: { time: 'started_at', opening: 'opening' },
+  agent_diary: { time: 'created_at', conversation: 'conversation_id', opening: null },
+  episodes: { time: 'started_at', conversation: 'conversation_id', opening: 'opening' },
+  counterparty_profiles: { time: 'created_at', conversation: 'null::text', opening: null },
 } as const;
 
 export type SearchableTable = keyof typeof TABLES;
@@ -91,7 +92,7 @@ export interface LexicalHits {
  * number and neighbourhood are part of the ranking, and one wide row is read six times faster than 1,000 narrow ones.
  */
 export function lexicalStatement(scope: SearchScope, tokens: readonly string[], termLimit: number): Statement {
-  const { time, opening } = TABLES[scope.table];
+  const { time, conversation, opening } = TABLES[scope.table];
   const order = `order by ${time}, id`;
   const openings = opening ? `string_agg(${opening}, ',' ${order})` : 'null::text';
   return statement(
@@ -100,7 +101,7 @@ export function lexicalStatement(scope: SearchScope, tokens: readonly string[], 
         from unnest(to_tsvector('english', ${bind(tokens.join(' '))})) order by positions[1], lexeme limit ${bind(termLimit)}),
       any_term as materialized (select string_agg(query::text, ' | ')::tsquery as query from term)
       select string_agg(id::text, ',' ${order}) as ids,
-        string_agg(coalesce(hashtextextended(conversation_id, 0)::text, ''), ',' ${order}) as conversations,
+        string_agg(coalesce(hashtextextended(${conversation}, 0)::text, ''), ',' ${order}) as conversations,
         string_agg(search_length::text, ',' ${order}) as lengths, ${openings} as openings,
         string_agg(case when search @@ any_term.query
           then (select string_agg(number, ' ') from term where search @@ term.query) else '' end, ',' ${order}) as terms

@@ -74,7 +74,7 @@ export interface ReflectionWorker {
   readonly name: string;
 
   /**
-   * The passes that the turn needs, e.g. one a sender. Called after `skipReason` answered null; must answer the same
+   * The passes that the turn needs, e.g. one a sender; they run at the same time. Called after `skipReason` answered null; must answer the same
    * for the same turn. The keys outlive the turn's body, so they name nobody. Absent: one pass with the key `''`.
    */
   parts?(input: ReflectionInput): readonly string[];

@@ -71,6 +71,28 @@ suite('mergeBySender', () => {
     ]);
   });
 
+  it('knows by a later message that a handle and an external id are one sender', () => {
+    const messages = [
+      interaction({ external_id: 'U1', body: 'one' }),
+      interaction({ handle: 'bob', body: 'two' }),
+      interaction({ external_id: 'U2', body: 'three' }),
+      interaction({ handle: 'bob ', external_id: ' U1', body: 'four' }),
+    ];
+    expect(mergeBySender(messages).map(({ body }) => body)).toEqual(['one\n\ntwo\n\nfour', 'three']);
+  });
+
+  it('takes two external ids under one handle for two senders, in whatever order they come', () => {
+    const [first, second] = [
+      interaction({ handle: 'bob', external_id: 'U1', body: 'one' }),
+      interaction({ handle: 'bob', external_id: 'U2', body: 'two' }),
+    ];
+    const bare = interaction({ handle: 'bob', body: 'three' });
+    const bodies = (...messages: Interaction[]): (string | null)[] => mergeBySender(messages).map(({ body }) => body);
+    expect(bodies(first, second, bare)).toEqual(['one', 'two\n\nthree']);
+    expect(bodies(first, bare, second)).toEqual(['one\n\nthree', 'two']);
+    expect(bodies(bare, first, second)).toEqual(['three\n\none', 'two']);
+  });
+
   it('tells the same external id on two platforms apart', () => {
     expect(
       mergeBySender([interaction({ external_id: '1' }), interaction({ external_id: '1', platform: 'jira' })]),

@@ -9,9 +9,25 @@ const TRUNCATED = ' … [truncated]';
 
 type Identity = Pick<Interaction, 'platform' | 'external_id' | 'handle' | 'display_name'>;
 
+/** By what a sender is told from others; `''` for what is not known. */
+export interface SenderIdentity {
+  platform: string;
+  externalId: string;
+  handle: string;
+}
+
+/** The sender's identity without the space around it: space alone is no name. */
+export function identityOf(sender: Pick<Identity, 'platform' | 'external_id' | 'handle'>): SenderIdentity {
+  return {
+    platform: sender.platform?.trim() ?? '',
+    externalId: sender.external_id?.trim() ?? '',
+    handle: sender.handle?.trim() ?? '',
+  };
+}
+
 /** True where the sender can be told from others: it has a handle or an external id. */
 export function isIdentifiable(sender: Pick<Identity, 'external_id' | 'handle'>): boolean {
-  return Boolean(oneLine(sender.handle) || oneLine(sender.external_id));
+  return Boolean(sender.handle?.trim() || sender.external_id?.trim());
 }
 
 /** How a sender is called: display name, else handle, else external id, on one line; `''` where there is none. */
@@ -48,20 +64,53 @@ export function chronological(interactions: readonly Interaction[]): Interaction
     .map(({ interaction }) => interaction);
 }
 
+/** The messages of one sender, each with its place in the trigger. */
+interface Sender extends Omit<SenderIdentity, 'handle'> {
+  handles: Set<string>;
+  messages: { place: number; message: Interaction }[];
+}
+
 /**
  * One interaction a distinct identifiable sender, in first-seen order: bodies joined chronologically by a blank
  * line and bounded, names filled from whichever message had them. Two messages are of one sender if the platform is
- * the same and the external id is; where one of them has no external id, the handle decides.
+ * the same and the external id is; where one of them has no external id, the handle decides. Two external ids under one
+ * handle are two senders; what has that handle alone then counts as the later one's.
  */
 export function mergeBySender(interactions: readonly Interaction[]): Interaction[] {
-  const senders: Interaction[][] = [];
-  for (const interaction of interactions) {
-    if (!isIdentifiable(interaction)) continue;
-    const known = senders.find((messages) => messages.some((message) => isSameSender(message, interaction)));
-    if (known) known.push(interaction);
-    else senders.push([interaction]);
+  const senders: Sender[] = [];
+  for (const [place, message] of interactions.entries()) {
+    const identity = identityOf(message);
+    if (!identity.externalId && !identity.handle) continue;
+    const known = findSender(senders, identity);
+    const sender = known ?? { ...identity, handles: new Set<string>(), messages: [] };
+    if (!known) senders.push(sender);
+    sender.externalId ||= identity.externalId;
+    if (identity.handle) sender.handles.add(identity.handle);
+    sender.messages.push({ place, message });
+    if (identity.externalId) absorbHandle(senders, sender, identity);
   }
-  return senders.map(merged);
+  return senders
+    .map(({ messages }) => messages.sort((a, b) => a.place - b.place))
+    .sort(([a], [b]) => a!.place - b!.place)
+    .map((messages) => merged(messages.map(({ message }) => message)));
+}
+
+function findSender(senders: readonly Sender[], { platform, externalId, handle }: SenderIdentity): Sender | undefined {
+  const there = senders.filter((sender) => sender.platform === platform);
+  const byId = externalId ? there.find((sender) => sender.externalId === externalId) : undefined;
+  const mayShareHandle = (sender: Sender): boolean => !externalId || !sender.externalId;
+  return byId ?? there.findLast((sender) => handle && mayShareHandle(sender) && sender.handles.has(handle));
+}
+
+/** A message that has both shows that who was known by the handle alone is this sender. */
+function absorbHandle(senders: Sender[], sender: Sender, { platform, handle }: SenderIdentity): void {
+  const index = senders.findIndex(
+    (other) => other !== sender && other.platform === platform && !other.externalId && other.handles.has(handle),
+  );
+  if (index === -1) return;
+  const [other] = senders.splice(index, 1);
+  sender.messages.push(...other!.messages);
+  other!.handles.forEach((known) => sender.handles.add(known));
 }
 
 /** At most `SALIENT_TEXT_LIMIT` code units, with a mark at the end where something was cut. */
@@ -70,16 +119,10 @@ export function boundedText(text: string): string {
   return clipText(text, SALIENT_TEXT_LIMIT - TRUNCATED.length) + TRUNCATED;
 }
 
-function isSameSender(a: Interaction, b: Interaction): boolean {
-  if ((a.platform || null) !== (b.platform || null)) return false;
-  if (a.external_id && b.external_id) return a.external_id === b.external_id;
-  return Boolean(a.handle) && a.handle === b.handle;
-}
-
 function merged(posted: readonly Interaction[]): Interaction {
   const messages = chronological(posted);
   const last = (pick: (message: Interaction) => string | null): string | null =>
-    messages.map(pick).findLast((value) => Boolean(value)) ?? null;
+    messages.map(pick).findLast((value) => Boolean(value?.trim())) ?? null;
   const bodies = messages.map((message) => message.body).filter((body) => body !== null);
   const kinds = new Set(messages.map((message) => message.channel_kind));
   const [onlyKind] = kinds;

@@ -1,6 +1,7 @@
 import { fence, FENCE_RULE, numbered, oneLine } from '../../core/auxiliary/fence.js';
 import type { ReflectionInput } from '../../core/turn/extension-points.js';
 import { chronological, describe } from '../../core/turn/interactions.js';
+import { turnTime } from '../../core/turn/turn-time.js';
 import type { Interaction } from '../../core/turn/turn.models.js';
 import { clipText } from '../../platform/text/storable-text.js';
 import type { DiaryView } from './diary.models.js';
@@ -9,8 +10,6 @@ import type { DiaryView } from './diary.models.js';
 const SUMMARY_LIMIT = 2_000;
 const MESSAGE_LIMIT = 4_000;
 const MESSAGES_LIMIT = 12_000;
-
-const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 export const PERSIST_DECIDER_RULES = `You decide what one AI agent should remember of a turn of work that has just ended. Most turns hold nothing that outlives them: then answer NOOP.
 
@@ -63,16 +62,6 @@ function newestMessages(interactions: readonly Interaction[]): string[] {
   }
   const kept = spoken.slice(first).map(({ sender, body }) => `${fence('sender', sender)}\n${fence('message', body)}`);
   return first === 0 ? kept : [`(${first} earlier messages are left out)`, ...kept];
-}
-
-/** In the zone that the turn engine wrote the time in, e.g. `2023-05-24 (Wednesday) 23:30 +09:00`. */
-export function turnTime(instant: string): string {
-  const zone = /(Z|[+-]\d{2}:\d{2})$/.exec(instant)?.[1] ?? 'Z';
-  const sign = zone.startsWith('-') ? -1 : 1;
-  const [hours, minutes] = zone === 'Z' ? [0, 0] : zone.slice(1).split(':').map(Number);
-  const local = new Date(Date.parse(instant) + sign * (hours! * 60 + minutes!) * 60_000);
-  const text = local.toISOString();
-  return `${text.slice(0, 10)} (${WEEKDAYS[local.getUTCDay()]}) ${text.slice(11, 16)} ${zone === 'Z' ? 'UTC' : zone}`;
 }
 
 function knownLine(memory: DiaryView): string {

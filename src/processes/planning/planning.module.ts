@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import type { PlanBlock } from '../../core/turn/extension-points.js';
+import { CounterpartiesModule } from '../../memories/counterparties/counterparties.module.js';
+import { KnownCounterpartyBlock } from '../../memories/counterparties/known-counterparty.block.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { PersonalMemoryBlock } from '../../memories/diary/personal-memory.block.js';
 import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
@@ -27,6 +29,7 @@ import { PostPlanKnowledge } from './post-plan-knowledge.js';
 @Module({
   imports: [
     AuxiliaryModule,
+    CounterpartiesModule,
     DiaryModule,
     EpisodesModule,
     KnowledgeModule,
@@ -51,6 +54,7 @@ import { PostPlanKnowledge } from './post-plan-knowledge.js';
         SynthesizedSkillsBlock,
         RelevantKnowledgeBlock,
         SimilarPriorWorkBlock,
+        KnownCounterpartyBlock,
         ToolSkillsBlock,
       ],
       useFactory: (...blocks: PlanBlock[]) => new PlanBlocks(blocks),

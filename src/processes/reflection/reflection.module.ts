@@ -3,6 +3,8 @@ import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import type { ReflectionWorker } from '../../core/turn/extension-points.js';
 import { TurnModule } from '../../core/turn/turn.module.js';
+import { CounterpartiesModule } from '../../memories/counterparties/counterparties.module.js';
+import { CounterpartyProfiler } from '../../memories/counterparties/counterparty-profiler.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { PersistDecider } from '../../memories/diary/persist-decider.js';
 import { SingleTurnSynthesis } from '../../memories/skills/single-turn-synthesis.js';
@@ -23,6 +25,7 @@ import { WorkerPass } from './worker-pass.js';
 @Module({
   imports: [
     AuxiliaryModule,
+    CounterpartiesModule,
     DiaryModule,
     JobsModule,
     OrganizationModule,
@@ -41,7 +44,7 @@ import { WorkerPass } from './worker-pass.js';
     WorkerPass,
     {
       provide: ReflectionWorkers,
-      inject: [PersistDecider, SingleTurnSynthesis, SkillRefiner],
+      inject: [PersistDecider, CounterpartyProfiler, SingleTurnSynthesis, SkillRefiner],
       useFactory: (...workers: ReflectionWorker[]) => new ReflectionWorkers(workers),
     },
   ],

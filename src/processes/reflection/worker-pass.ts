@@ -20,6 +20,9 @@ const RUN: ReadonlySet<WorkerStatus> = new Set(['done', 'noop', 'failed']);
 
 const MAX_BACKOFF_SECONDS = 3_600;
 
+/** Parts of one worker that run at a time: a turn of a thousand senders must not send as many calls at once. */
+const PARTS_AT_ONCE = 10;
+
 class Superseded extends Error {}
 
 /** Runs every worker that has not ended yet, each by itself: one that fails keeps none of the others from running. */
@@ -99,16 +102,15 @@ export class WorkerPass {
         await this.ledger.remove({ orgId: pass.turn.orgId, turnId: pass.turn.turnId, worker: worker.name, part: '' });
       }
     });
-    for (const part of parts) {
-      const row = rows.find((candidate) => candidate.part === part);
-      if (row && row.status !== 'pending') continue;
-      await guarded(part, async (before) => {
+    const open = parts.filter((part) => !rows.some((row) => row.part === part && row.status !== 'pending'));
+    await allOf(open, (part) =>
+      guarded(part, async (before) => {
         const result = await worker.run(input, part);
         const attempts = before + 1;
         const [end, reason, error] = [result.outcome, result.reason ?? null, result.error ?? null];
         await this.end({ pass, input, worker, part, attempts, end, reason, error, result });
-      });
-    }
+      }),
+    );
     return retries;
   }
 
@@ -182,4 +184,21 @@ export class WorkerPass {
       if (!ended) await write(key, settled);
     });
   }
+}
+
+/** Runs `work` on all items, some at a time. Throws what one threw, but only once none is at work any more. */
+async function allOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const queue = [...items];
+  const faults: unknown[] = [];
+  const lane = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined && faults.length === 0; item = queue.shift()) {
+      try {
+        await work(item);
+      } catch (error) {
+        faults.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: PARTS_AT_ONCE }, lane));
+  if (faults.length > 0) throw faults[0];
 }

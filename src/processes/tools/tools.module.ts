@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import type { AgentTool } from '../../core/turn/extension-points.js';
+import { CounterpartiesModule } from '../../memories/counterparties/counterparties.module.js';
+import { LookupColleagueTool } from '../../memories/counterparties/lookup-colleague.tool.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { ReflectAndPersistTool } from '../../memories/diary/reflect-and-persist.tool.js';
 import { RefreshMemoryTool } from '../../memories/diary/refresh-memory.tool.js';
@@ -22,6 +24,7 @@ import { ToolsController } from './tools.controller.js';
 @Module({
   imports: [
     AuxiliaryModule,
+    CounterpartiesModule,
     DiaryModule,
     EpisodesModule,
     OnboardingModule,
@@ -41,6 +44,7 @@ import { ToolsController } from './tools.controller.js';
         RefreshMemoryTool,
         UseSkillTool,
         RefineSkillTool,
+        LookupColleagueTool,
         MarkOnboardedTool,
         LoadToolSkillTool,
       ],

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
+import { CounterpartiesModule } from '../../memories/counterparties/counterparties.module.js';
 import { DiaryModule } from '../../memories/diary/diary.module.js';
 import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
 import { SkillsModule } from '../../memories/skills/skills.module.js';
@@ -7,7 +8,7 @@ import { AgentMemoryController } from './agent-memory.controller.js';
 import { AgentMemory } from './agent-memory.js';
 
 @Module({
-  imports: [DiaryModule, EpisodesModule, OrganizationModule, SkillsModule],
+  imports: [CounterpartiesModule, DiaryModule, EpisodesModule, OrganizationModule, SkillsModule],
   controllers: [AgentMemoryController],
   providers: [AgentMemory],
 })

@@ -1,5 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Agents } from '../../core/organization/agents.js';
+import { CounterpartyReader } from '../../memories/counterparties/counterparty-reader.js';
+import type { ProfileView } from '../../memories/counterparties/counterparty.models.js';
 import type { DiaryView } from '../../memories/diary/diary.models.js';
 import { DiaryReader } from '../../memories/diary/diary.reader.js';
 import { EpisodeStore } from '../../memories/episodes/episode.store.js';
@@ -14,7 +16,7 @@ export interface AgentMemoryView {
   role: string;
   personal_memories: { long: DiaryView[]; short: DiaryView[] };
   episodes: EpisodeView[];
-  counterparty_profiles: never[];
+  counterparty_profiles: ProfileView[];
   synthesized_skills: SkillView[];
   /** Live rows, whatever the limit. */
   totals: { long: number; short: number; episodes: number; counterparty_profiles: number; synthesized_skills: number };
@@ -32,6 +34,7 @@ export class AgentMemory {
     private readonly diary: DiaryReader,
     private readonly episodes: EpisodeStore,
     private readonly skills: SkillReader,
+    private readonly counterparties: CounterpartyReader,
   ) {}
 
   /** @param limit rows a section, newest first */
@@ -60,19 +63,22 @@ export class AgentMemory {
     const skills = await section('synthesized_skills', { items: [], next_cursor: null, total: 0 }, () =>
       this.skills.section(orgId, agent.id, limit),
     );
+    const profiles = await section('counterparty_profiles', { items: [], total: 0 }, () =>
+      this.counterparties.section({ orgId, agentId: agent.id }, limit),
+    );
     return {
       agent_id: agent.id,
       handle: agent.handle,
       role: agent.role,
       personal_memories: { long: long.items, short: short.items },
       episodes: episodes.items,
-      counterparty_profiles: [],
+      counterparty_profiles: profiles.items,
       synthesized_skills: skills.items,
       totals: {
         long: long.live,
         short: short.live,
         episodes: episodes.total,
-        counterparty_profiles: 0,
+        counterparty_profiles: profiles.total,
         synthesized_skills: skills.total,
       },
       degraded,
