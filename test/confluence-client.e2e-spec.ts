@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConfluenceClient, type ConfluenceCredentials } from '../src/memories/knowledge/confluence.client.js';
+import { CircuitBreaker } from '../src/platform/outbound/circuit-breaker.js';
 import { VendorError } from '../src/memories/knowledge/vendor-http.js';
 import { basic, ConfluenceServer } from './support/confluence-server.js';
 import { LoopbackServer } from './support/loopback-server.js';
@@ -193,6 +194,25 @@ describe('the Confluence client', () => {
     expect(await faultOf(own)).toMatchObject({ fault: 'unavailable', status: null });
     const callers = clientOf(cloud.url).search({ cql: CQL, limit: 1, signal: AbortSignal.timeout(50) });
     expect(await faultOf(callers)).toMatchObject({ fault: 'unavailable', status: null });
+  });
+
+  it('leaves a server alone that hangs again and again, for all who share it, and no other', async () => {
+    const breaker = new CircuitBreaker({ threshold: 2, coolDownMs: 60_000, now: Date.now });
+    const credentials = { username: 'bot@acme.example', apiToken: TOKEN };
+    const sharing = (timeoutMs: number): ConfluenceClient =>
+      new ConfluenceClient({ baseUrl: cloud.url, credentials, timeoutMs, breaker });
+    const search = (client: ConfluenceClient): Promise<unknown> => client.search({ cql: CQL, limit: 1 });
+    cloud.fail({ delayMs: Infinity });
+    for (let count = 0; count < 3; count += 1) await faultOf(search(sharing(50)));
+    await faultOf(search(sharing(1_050)));
+    cloud.fail({ status: 500 });
+    await faultOf(search(sharing(5_000)));
+    cloud.fail({ delayMs: Infinity });
+    for (let count = 0; count < 2; count += 1) await faultOf(search(sharing(1_050)));
+    cloud.reset();
+    expect(await faultOf(search(sharing(5_000)))).toMatchObject({ fault: 'unavailable', status: null });
+    expect(cloud.requests).toHaveLength(0);
+    await search(clientOf(cloud.url));
   });
 
   it('says so where there is no server, or the credentials cannot be sent', async () => {

@@ -27,7 +27,7 @@ beforeAll(async () => {
     model,
     env: { CONFLUENCE_BASE_URL: wiki.url, CONFLUENCE_PERSONAL_TOKEN: 'pat' },
     config: {
-      knowledge: { backend: 'confluence', timeout_seconds: 1 },
+      knowledge: { backend: 'confluence', timeout_seconds: 2 },
       organization: { name: 'Acme', knowledge: { confluence_spaces: ['ENG'], plane_projects: [] } },
     },
   });

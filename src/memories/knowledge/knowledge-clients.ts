@@ -6,6 +6,7 @@ import { organizationId } from '../../platform/auth/name-based-ids.js';
 import { Settings } from '../../platform/config/settings.js';
 import { ConfluenceClient, type ConfluenceCredentials } from './confluence.client.js';
 import { PlaneClient } from './plane.client.js';
+import { hangBreaker } from './vendor-http.js';
 
 /** Who asks: an agent of an organisation, by the names of its own credentials. */
 export interface Asker {
@@ -26,6 +27,7 @@ export interface ClientOf<Client> {
 @Injectable()
 export class KnowledgeClients {
   private readonly known = new Map<string, ConfluenceClient | PlaneClient>();
+  private readonly breakers = { confluence: hangBreaker(), plane: hangBreaker() };
   private readonly homeId: string;
 
   constructor(private readonly settings: Settings) {
@@ -75,7 +77,12 @@ export class KnowledgeClients {
     const baseUrl = this.settings.environment.confluence_base_url;
     if (!credentials || baseUrl === undefined) return null;
     return this.once(['confluence', ...Object.values(credentials)], () => {
-      return new ConfluenceClient({ baseUrl, credentials, timeoutMs: this.timeoutMs });
+      return new ConfluenceClient({
+        baseUrl,
+        credentials,
+        timeoutMs: this.timeoutMs,
+        breaker: this.breakers.confluence,
+      });
     });
   }
 
@@ -83,7 +90,7 @@ export class KnowledgeClients {
     const { plane_base_url: baseUrl, plane_workspace: workspace } = this.settings.environment;
     if (apiKey === undefined || baseUrl === undefined || workspace === undefined) return null;
     return this.once(['plane', apiKey], () => {
-      return new PlaneClient({ baseUrl, workspace, apiKey, timeoutMs: this.timeoutMs });
+      return new PlaneClient({ baseUrl, workspace, apiKey, timeoutMs: this.timeoutMs, breaker: this.breakers.plane });
     });
   }
 
