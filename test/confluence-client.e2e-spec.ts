@@ -251,6 +251,18 @@ describe('the Confluence client', () => {
     expect(await clientOf(cloud.url).childPages({ pageId: '1' })).toHaveLength(2);
   });
 
+  it('goes nowhere by an id of dots, and asks first whether it may', async () => {
+    for (const pageId of ['.', '..']) {
+      expect(await faultOf(clientOf(cloud.url).childPages({ pageId }))).toMatchObject({ fault: 'refused' });
+    }
+    const beforeCall = (): never => {
+      throw new Error('not now');
+    };
+    const options = { baseUrl: cloud.url, credentials: { personalToken: TOKEN }, timeoutMs: 5_000, beforeCall };
+    await expect(new ConfluenceClient(options).childPages({ pageId: '1' })).rejects.toThrow('not now');
+    expect(cloud.requests).toEqual([]);
+  });
+
   it('keeps what it is given inside the path and the query', async () => {
     await faultOf(clientOf(cloud.url).childPages({ pageId: '../../../admin?x=#' }));
     expect(cloud.requests.at(-1)!.path).toMatch(

@@ -47,8 +47,9 @@ export class ConfluenceClient {
     credentials: ConfluenceCredentials;
     timeoutMs: number;
     breaker?: CircuitBreaker;
+    beforeCall?: () => void;
   }) {
-    const { baseUrl, credentials, timeoutMs, breaker } = options;
+    const { credentials, ...http } = options;
     const authorization =
       'personalToken' in credentials
         ? `Bearer ${credentials.personalToken}`
@@ -58,7 +59,7 @@ export class ConfluenceClient {
       // Else Data Center may take a POST without a browser's origin for a forged one.
       'x-atlassian-token': 'no-check',
     };
-    this.http = new VendorHttp({ vendor: 'Confluence', baseUrl, headers, timeoutMs, breaker });
+    this.http = new VendorHttp({ ...http, vendor: 'Confluence', headers });
   }
 
   /** One page of what a CQL query finds, best first, with bodies, spaces and ancestors. @throws VendorError */

@@ -54,10 +54,11 @@ export class PlaneClient {
       apiKey: string;
       timeoutMs: number;
       breaker?: CircuitBreaker;
+      beforeCall?: () => void;
     },
   ) {
-    const { baseUrl, apiKey, timeoutMs, breaker } = options;
-    this.http = new VendorHttp({ vendor: 'Plane', baseUrl, headers: { 'x-api-key': apiKey }, timeoutMs, breaker });
+    const { apiKey, workspace: _, ...http } = options;
+    this.http = new VendorHttp({ ...http, vendor: 'Plane', headers: { 'x-api-key': apiKey } });
   }
 
   /** The projects that the user is a member of. @throws VendorError */

@@ -14,6 +14,8 @@ export interface VendorHttpOptions {
   timeoutMs: number;
   /** Shared by all that speak to the same server. @default one of its own, `hangBreaker` */
   breaker?: CircuitBreaker;
+  /** Throws where this is no moment to wait for a server, as in a transaction. @default always a good moment */
+  beforeCall?: () => void;
 }
 
 /** Milliseconds of silence from which on a call that ran out of time counts as one that hung. */
@@ -94,7 +96,10 @@ export class VendorHttp {
   }
 
   private async call(method: 'GET' | 'POST', request: VendorRequest, body: string | undefined): Promise<unknown> {
+    this.options.beforeCall?.();
     const what = `${this.options.vendor}: ${method} /${request.path.join('/')}`;
+    // Ids come from answers; these two would lead to another path, encoded or not.
+    if (request.path.some((part) => /^\.\.?$/.test(part))) throw new VendorError(`${what} is no path`, 'refused');
     const startedAt = Date.now();
     const deadline = startedAt + this.options.timeoutMs;
     const pass = this.breaker.enter();
