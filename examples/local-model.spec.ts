@@ -67,6 +67,14 @@ describe('the scripted local model', () => {
     expect(JSON.parse(await ask('persist_decider', prompt))).toMatchObject({ kind: 'LONG' });
   });
 
+  it('writes a knowledge query on one line, of the words that tell most', async () => {
+    const prompt = `Task:\n${fence('task', 'Deploy checkout-api during the freeze, please.')}\n\nKnowledge-base search query:`;
+    const query = await ask('relevant_knowledge_query', prompt);
+    expect(query.split(' ')).toEqual(expect.arrayContaining(['checkout-api', 'freeze']));
+    expect(query).not.toContain('\n');
+    expect(await ask('relevant_knowledge_query', prompt.replace(/Deploy.*please\./, '+1'))).toBe('NOOP');
+  });
+
   it('selects memories by number', async () => {
     const prompt = [
       fence('sender', 'Current sender: Ada Lovelace (slack:U1)\nCurrent sender: Bob (slack:U2)'),

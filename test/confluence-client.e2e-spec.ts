@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConfluenceClient, type ConfluenceCredentials } from '../src/memories/knowledge/confluence.client.js';
+import { CircuitBreaker } from '../src/platform/outbound/circuit-breaker.js';
 import { VendorError } from '../src/memories/knowledge/vendor-http.js';
 import { basic, ConfluenceServer } from './support/confluence-server.js';
 import { LoopbackServer } from './support/loopback-server.js';
@@ -195,6 +196,25 @@ describe('the Confluence client', () => {
     expect(await faultOf(callers)).toMatchObject({ fault: 'unavailable', status: null });
   });
 
+  it('leaves a server alone that hangs again and again, for all who share it, and no other', async () => {
+    const breaker = new CircuitBreaker({ threshold: 2, coolDownMs: 60_000, now: Date.now });
+    const credentials = { username: 'bot@acme.example', apiToken: TOKEN };
+    const sharing = (timeoutMs: number): ConfluenceClient =>
+      new ConfluenceClient({ baseUrl: cloud.url, credentials, timeoutMs, breaker });
+    const search = (client: ConfluenceClient): Promise<unknown> => client.search({ cql: CQL, limit: 1 });
+    cloud.fail({ delayMs: Infinity });
+    for (let count = 0; count < 3; count += 1) await faultOf(search(sharing(50)));
+    await faultOf(search(sharing(1_050)));
+    cloud.fail({ status: 500 });
+    await faultOf(search(sharing(5_000)));
+    cloud.fail({ delayMs: Infinity });
+    for (let count = 0; count < 2; count += 1) await faultOf(search(sharing(1_050)));
+    cloud.reset();
+    expect(await faultOf(search(sharing(5_000)))).toMatchObject({ fault: 'unavailable', status: null });
+    expect(cloud.requests).toHaveLength(0);
+    await search(clientOf(cloud.url));
+  });
+
   it('says so where there is no server, or the credentials cannot be sent', async () => {
     const down = await ConfluenceServer.start();
     await down.close();
@@ -229,6 +249,18 @@ describe('the Confluence client', () => {
   it('ends where the pages of a list never do', async () => {
     cloud.fail({ status: 200, body: { results: [{ id: 1, title: 'x' }], _links: { next: '/x?cursor=same' } } });
     expect(await clientOf(cloud.url).childPages({ pageId: '1' })).toHaveLength(2);
+  });
+
+  it('goes nowhere by an id of dots, and asks first whether it may', async () => {
+    for (const pageId of ['.', '..']) {
+      expect(await faultOf(clientOf(cloud.url).childPages({ pageId }))).toMatchObject({ fault: 'refused' });
+    }
+    const beforeCall = (): never => {
+      throw new Error('not now');
+    };
+    const options = { baseUrl: cloud.url, credentials: { personalToken: TOKEN }, timeoutMs: 5_000, beforeCall };
+    await expect(new ConfluenceClient(options).childPages({ pageId: '1' })).rejects.toThrow('not now');
+    expect(cloud.requests).toEqual([]);
   });
 
   it('keeps what it is given inside the path and the query', async () => {

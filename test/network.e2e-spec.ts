@@ -61,6 +61,10 @@ async function work(test: TestApp): Promise<void> {
   const turnId = aTurn().turn_id;
   const context = { turn_id: turnId, task_description: 'Answer', interactions: [aMessage()] };
   await test.http.post('/agents/worker/plan-context').send(context).expect(200);
+  const thin = { ...context, turn_id: aTurn().turn_id, interactions: [aMessage({ requires_recon: true })] };
+  await test.http.post('/agents/worker/plan-context').send(thin).expect(200);
+  const plan = { turn_id: thin.turn_id, iteration: 1, plan_decision: 'plan', plan_summary: 'https://example.com/x' };
+  await test.http.post('/agents/worker/execute-context').send(plan).expect(200);
   for (const [name, args] of [
     ['query_episodes', { query: 'order' }],
     ['refresh_memory', { context_hint: 'order' }],
@@ -134,6 +138,52 @@ describe('connections are opened', () => {
     expect(model.requestsOf('persist_decider').length).toBeGreaterThan(0);
     expect(model.requestsOf('memory_filter').length).toBeGreaterThan(0);
     const expected = [...ownTargets(test), new URL(model.anthropicUrl).host, new URL(embedder.url).host];
+    expect([...network.targets].sort()).toEqual(expected.sort());
+    expect([...network.names].filter((name) => name !== '127.0.0.1' && name !== 'localhost')).toEqual([]);
+  });
+});
+
+describe.each(['confluence', 'plane'] as const)('with %s for a knowledge base, connections are opened', (backend) => {
+  it.each([
+    ['redirects', { status: 307, headers: { location: 'http://127.0.0.2:9/elsewhere' }, body: '' }],
+    [
+      'links',
+      {
+        status: 200,
+        body: {
+          results: [{ id: '1', title: 'https://example.com', name: 'x', identifier: 'ENG', project_id: '1' }],
+          next_page_results: true,
+          next_cursor: 'http://127.0.0.2:9/elsewhere',
+          _links: { base: 'http://127.0.0.2:9', next: 'http://127.0.0.2:9/elsewhere?start=50&cursor=x' },
+        },
+      },
+    ],
+  ])('to its own host alone, whatever it %s to', async (_, reply) => {
+    const base = await LoopbackServer.start(() => reply);
+    closing.push(() => base.close());
+    const model = await ScriptedModel.start();
+    closing.push(() => model.close());
+    model.reply('relevant_knowledge_query', 'https://example.com/page example.org');
+    const network = watchNetwork();
+    closing.push(network.stop);
+    const test = await startApp({
+      model,
+      env: {
+        CONFLUENCE_BASE_URL: base.url,
+        CONFLUENCE_PERSONAL_TOKEN: 'token',
+        PLANE_BASE_URL: base.url,
+        PLANE_WORKSPACE: 'acme',
+        PLANE_API_KEY: 'key',
+      },
+      config: {
+        knowledge: { backend },
+        organization: { name: 'Acme', knowledge: { confluence_spaces: ['ENG'], plane_projects: ['ENG'] } },
+      },
+    });
+    closing.push(() => test.close());
+    await work(test);
+    expect(model.requestsOf('relevant_knowledge_query')).toHaveLength(2);
+    const expected = [...ownTargets(test), new URL(model.anthropicUrl).host, new URL(base.url).host];
     expect([...network.targets].sort()).toEqual(expected.sort());
     expect([...network.names].filter((name) => name !== '127.0.0.1' && name !== 'localhost')).toEqual([]);
   });

@@ -50,7 +50,7 @@ async function start(projects: string[]): Promise<void> {
     model,
     env: { PLANE_BASE_URL: plane.url, PLANE_WORKSPACE: 'acme', PLANE_API_KEY: SHARED, LEAD_KEY: OWN },
     config: {
-      knowledge: { backend: 'plane', timeout_seconds: 1 },
+      knowledge: { backend: 'plane', timeout_seconds: 2 },
       secret_env: { Acme: ['LEAD_KEY'] },
       tool_skills: { plane: { project: 'ops', parent: 'Tool Skills' } },
       organization: organization(projects),

@@ -41,7 +41,7 @@ beforeAll(async () => {
       UNLISTED_TOKEN: 'own-token-of-lead',
     },
     config: {
-      knowledge: { backend: 'confluence', timeout_seconds: 1 },
+      knowledge: { backend: 'confluence', timeout_seconds: 2 },
       secret_env: { Acme: ['LEAD_TOKEN', 'NOT_SET'] },
       tool_skills: { confluence: { space: 'TOOLS', parent: 'Tool Skills' } },
       llm: { providers: { default: provider('default'), failing: provider('failing') } },
@@ -174,6 +174,14 @@ describe('relevant knowledge', () => {
     const foreign = { confluence: { personal_token_env: 'LEAD_TOKEN' } };
     await test.http.put('/organization').set(other).send(document(foreign)).expect(422);
     expect(wiki.requests).toEqual([]);
+  });
+
+  it('is not sought with the credentials of an agent that is no longer listed', async () => {
+    const { agents, ...others } = organization() as { agents: { handle: string }[] };
+    await put({ ...others, agents: agents.filter(({ handle }) => handle !== 'lead') });
+    model.reply('relevant_knowledge_query', 'deploy');
+    await blockOf('lead');
+    expect(wiki.requests.map(({ headers }) => headers.authorization)).toEqual([SHARED]);
   });
 
   it('never holds drafts, nor guidance for tools', async () => {

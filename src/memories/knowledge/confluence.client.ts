@@ -1,3 +1,4 @@
+import type { CircuitBreaker } from '../../platform/outbound/circuit-breaker.js';
 import { storableText } from '../../platform/text/storable-text.js';
 import { type Fields, fieldsOf, rowsOf, textOf } from './vendor-answer.js';
 import { VendorError, VendorHttp } from './vendor-http.js';
@@ -41,8 +42,14 @@ const LIST_REQUESTS = 20;
 export class ConfluenceClient {
   private readonly http: VendorHttp;
 
-  constructor(options: { baseUrl: string; credentials: ConfluenceCredentials; timeoutMs: number }) {
-    const { baseUrl, credentials, timeoutMs } = options;
+  constructor(options: {
+    baseUrl: string;
+    credentials: ConfluenceCredentials;
+    timeoutMs: number;
+    breaker?: CircuitBreaker;
+    beforeCall?: () => void;
+  }) {
+    const { credentials, ...http } = options;
     const authorization =
       'personalToken' in credentials
         ? `Bearer ${credentials.personalToken}`
@@ -52,7 +59,7 @@ export class ConfluenceClient {
       // Else Data Center may take a POST without a browser's origin for a forged one.
       'x-atlassian-token': 'no-check',
     };
-    this.http = new VendorHttp({ vendor: 'Confluence', baseUrl, headers, timeoutMs });
+    this.http = new VendorHttp({ ...http, vendor: 'Confluence', headers });
   }
 
   /** One page of what a CQL query finds, best first, with bodies, spaces and ancestors. @throws VendorError */

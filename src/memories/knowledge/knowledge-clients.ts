@@ -4,8 +4,10 @@ import type { CredentialsDocument } from '../../core/organization/organization.d
 import { homeOrganizationName } from '../../platform/auth/authenticator.js';
 import { organizationId } from '../../platform/auth/name-based-ids.js';
 import { Settings } from '../../platform/config/settings.js';
+import { Database } from '../../platform/database/database.js';
 import { ConfluenceClient, type ConfluenceCredentials } from './confluence.client.js';
 import { PlaneClient } from './plane.client.js';
+import { hangBreaker, type VendorHttpOptions } from './vendor-http.js';
 
 /** Who asks: an agent of an organisation, by the names of its own credentials. */
 export interface Asker {
@@ -26,9 +28,13 @@ export interface ClientOf<Client> {
 @Injectable()
 export class KnowledgeClients {
   private readonly known = new Map<string, ConfluenceClient | PlaneClient>();
+  private readonly breakers = { confluence: hangBreaker(), plane: hangBreaker() };
   private readonly homeId: string;
 
-  constructor(private readonly settings: Settings) {
+  constructor(
+    private readonly settings: Settings,
+    private readonly database: Database,
+  ) {
     this.homeId = organizationId(homeOrganizationName(settings));
   }
 
@@ -75,7 +81,7 @@ export class KnowledgeClients {
     const baseUrl = this.settings.environment.confluence_base_url;
     if (!credentials || baseUrl === undefined) return null;
     return this.once(['confluence', ...Object.values(credentials)], () => {
-      return new ConfluenceClient({ baseUrl, credentials, timeoutMs: this.timeoutMs });
+      return new ConfluenceClient({ ...this.shared('confluence'), baseUrl, credentials });
     });
   }
 
@@ -83,7 +89,7 @@ export class KnowledgeClients {
     const { plane_base_url: baseUrl, plane_workspace: workspace } = this.settings.environment;
     if (apiKey === undefined || baseUrl === undefined || workspace === undefined) return null;
     return this.once(['plane', apiKey], () => {
-      return new PlaneClient({ baseUrl, workspace, apiKey, timeoutMs: this.timeoutMs });
+      return new PlaneClient({ ...this.shared('plane'), baseUrl, workspace, apiKey });
     });
   }
 
@@ -94,8 +100,12 @@ export class KnowledgeClients {
     return client;
   }
 
-  private get timeoutMs(): number {
-    return this.settings.knowledge.timeout_seconds * 1_000;
+  private shared(vendor: 'confluence' | 'plane'): Pick<VendorHttpOptions, 'timeoutMs' | 'breaker' | 'beforeCall'> {
+    return {
+      timeoutMs: this.settings.knowledge.timeout_seconds * 1_000,
+      breaker: this.breakers[vendor],
+      beforeCall: () => this.database.assertNoTransaction('a call of the knowledge base'),
+    };
   }
 }
 

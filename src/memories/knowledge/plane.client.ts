@@ -1,3 +1,4 @@
+import type { CircuitBreaker } from '../../platform/outbound/circuit-breaker.js';
 import { storableText } from '../../platform/text/storable-text.js';
 import { type Fields, fieldsOf, rowsOf, textOf } from './vendor-answer.js';
 import { VendorError, VendorHttp } from './vendor-http.js';
@@ -46,9 +47,18 @@ const LISTED_FIELDS = 'id,name,parent,external_id,external_source';
 export class PlaneClient {
   private readonly http: VendorHttp;
 
-  constructor(private readonly options: { baseUrl: string; workspace: string; apiKey: string; timeoutMs: number }) {
-    const { baseUrl, apiKey, timeoutMs } = options;
-    this.http = new VendorHttp({ vendor: 'Plane', baseUrl, headers: { 'x-api-key': apiKey }, timeoutMs });
+  constructor(
+    private readonly options: {
+      baseUrl: string;
+      workspace: string;
+      apiKey: string;
+      timeoutMs: number;
+      breaker?: CircuitBreaker;
+      beforeCall?: () => void;
+    },
+  ) {
+    const { apiKey, workspace: _, ...http } = options;
+    this.http = new VendorHttp({ ...http, vendor: 'Plane', headers: { 'x-api-key': apiKey } });
   }
 
   /** The projects that the user is a member of. @throws VendorError */

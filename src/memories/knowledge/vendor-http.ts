@@ -1,5 +1,6 @@
 import { storableText } from '../../platform/text/storable-text.js';
 import { isRetriedStatus, retryAfterMs } from '../../platform/outbound/sdk-fetch.js';
+import { CircuitBreaker } from '../../platform/outbound/circuit-breaker.js';
 import { OutOfTime, withDeadline } from '../../platform/outbound/deadline.js';
 
 export interface VendorHttpOptions {
@@ -11,6 +12,21 @@ export interface VendorHttpOptions {
   headers: Record<string, string>;
   /** Milliseconds one call may take, further attempts and the waits between them included. */
   timeoutMs: number;
+  /** Shared by all that speak to the same server. @default one of its own, `hangBreaker` */
+  breaker?: CircuitBreaker;
+  /** Throws where this is no moment to wait for a server, as in a transaction. @default always a good moment */
+  beforeCall?: () => void;
+}
+
+/** Milliseconds of silence from which on a call that ran out of time counts as one that hung. */
+const HANG_MS = 1_000;
+
+/**
+ * Leaves a server alone for 30 s that has hung five times in a row, so that not every turn waits for it. Refusals and
+ * faults that are told at once cost no time and never count.
+ */
+export function hangBreaker(): CircuitBreaker {
+  return new CircuitBreaker({ threshold: 5, coolDownMs: 30_000, now: Date.now });
 }
 
 export interface VendorRequest {
@@ -62,9 +78,11 @@ interface Answer {
  */
 export class VendorHttp {
   private readonly base: string;
+  private readonly breaker: CircuitBreaker;
 
   constructor(private readonly options: VendorHttpOptions) {
     this.base = options.baseUrl.replace(/\/+$/, '');
+    this.breaker = options.breaker ?? hangBreaker();
   }
 
   /** @throws VendorError */
@@ -78,10 +96,17 @@ export class VendorHttp {
   }
 
   private async call(method: 'GET' | 'POST', request: VendorRequest, body: string | undefined): Promise<unknown> {
+    this.options.beforeCall?.();
     const what = `${this.options.vendor}: ${method} /${request.path.join('/')}`;
-    const deadline = Date.now() + this.options.timeoutMs;
+    // Ids come from answers; these two would lead to another path, encoded or not.
+    if (request.path.some((part) => /^\.\.?$/.test(part))) throw new VendorError(`${what} is no path`, 'refused');
+    const startedAt = Date.now();
+    const deadline = startedAt + this.options.timeoutMs;
+    const pass = this.breaker.enter();
+    if (!pass)
+      throw new VendorError(`${what} is not sent: the server has hung, and is left alone for now`, 'unavailable');
     try {
-      return await withDeadline(this.options.timeoutMs, request.signal, async (signal) => {
+      const value = await withDeadline(this.options.timeoutMs, request.signal, async (signal) => {
         for (let attempt = 1; ; attempt += 1) {
           const answer = await this.attempt(method, request, body, signal).catch((error: unknown) => {
             const final = error instanceof VendorError || signal.aborted || method === 'POST' || attempt === ATTEMPTS;
@@ -96,8 +121,13 @@ export class VendorHttp {
           await pause(wait, signal);
         }
       });
+      pass.succeeded();
+      return value;
     } catch (error) {
-      throw error instanceof VendorError ? error : unreachable(what, error);
+      if (error instanceof OutOfTime && Date.now() - startedAt >= HANG_MS) pass.failed();
+      else if (error instanceof VendorError && error.status !== null) pass.succeeded();
+      else pass.endedNeutrally();
+      throw unreachable(what, error);
     }
   }
 
