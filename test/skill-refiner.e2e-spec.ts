@@ -69,7 +69,7 @@ describe('a note', () => {
     const { turn_id, ...worker } = await refined({ agent });
     expect(worker).toMatchObject({ status: 'done', reason: null, attempts: 1 });
     expect(await versionsOf(test.http, agent, 'refund')).toMatchObject([
-      { version: 2, content: `${content}\n- Observed in practice: ${NOTE}`, kind: 'observed_in_practice' },
+      { version: 2, content: `${content}\n\n- Observed in practice: ${NOTE}`, kind: 'observed_in_practice' },
       { version: 1, content, kind: 'created' },
     ]);
     expect(events).toMatchObject([

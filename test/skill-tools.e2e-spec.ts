@@ -167,7 +167,7 @@ describe('refine_skill', () => {
     expect(await versionsOf(test.http, agent, 'refund')).toMatchObject([
       {
         version: 3,
-        content: '# Refund\n\n1. Look up.\n- Gift cards are not refunded.\n- Twice is too often.',
+        content: '# Refund\n\n1. Look up.\n\n- Gift cards are not refunded.\n- Twice is too often.',
       },
       { version: 2, kind: 'refine_skill_tool', note: 'Met one.' },
       { version: 1, content: '# Refund\n\n1. Look up.', kind: 'created' },

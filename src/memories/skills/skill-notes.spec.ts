@@ -103,6 +103,7 @@ describe('a body with a line more', () => {
     ['Steps.\n', 'Steps.\n\n- x'],
     ['Steps.\n\n\n', 'Steps.\n\n\n- x'],
     ['- a', '- a\n- x'],
+    ['1. a', '1. a\n\n- x'],
     ['- a\n', '- a\n- x'],
     ['  text  ', '  text  \n\n- x'],
   ])('%j', (body, expected) => expect(appended(body, '- x')).toBe(expected));

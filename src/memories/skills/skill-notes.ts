@@ -10,6 +10,7 @@ const SAME = 0.85;
 const PREFIXES = { done: '- Observed in practice: ', failed: '- Counter-example: ' } as const;
 
 const BULLET = /^\s*(?:[-*•+]|\d+[.)])(?:\s+|$)/u;
+const DASH = /^\s*[-*•+](?:\s+|$)/u;
 const LABEL = /^(?:observed in practice|counter-?example)\s*:\s*/iu;
 /** Words that turn a sentence around: two lines that differ in one of them do not say the same. */
 const TURNING =
@@ -63,10 +64,10 @@ export function saysAlready(note: string, body: string): boolean {
   return linesOf(body).some((line) => nearlySame(words, new Set(searchTokens(folded(line)))));
 }
 
-/** The body with `text` as its last lines: next to a list that it ends in, else after a blank line. */
+/** The body with `text` as its last lines: next to bullets that it ends in, else after a blank line. */
 export function appended(body: string, text: string): string {
   const last = linesOf(body).at(-1) ?? '';
-  const wanted = BULLET.test(last) && BULLET.test(text) ? 1 : 2;
+  const wanted = DASH.test(last) && DASH.test(text) ? 1 : 2;
   const ends = /\n*$/.exec(body)![0].length;
   return `${body}${'\n'.repeat(Math.max(0, wanted - ends))}${text}`;
 }

@@ -61,6 +61,11 @@ export function bodyProblem(content: string, limit: number): SkillProblem | null
   };
 }
 
+/** A problem as the detail of an answer. */
+export function detailOf({ message }: SkillProblem): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+}
+
 /** The first rule that a whole skill breaks; null where it may be stored. */
 export function skillProblem(
   skill: { name: string; description: string; content: string },

@@ -5,8 +5,9 @@ import { ApiError } from '../../platform/http/api-error.js';
 import { EpisodeConsolidation } from '../episodes/episode-consolidation.js';
 import { aboutSkill, ownerOf, type SkillAuthor } from './skill-author.js';
 import { transitionOf } from './skill.events.js';
+import { detailOf } from './skill.rules.js';
 import { isLive, LIVE_SKILL, SKILL_COLUMNS, type SkillRow } from './skill.models.js';
-import { nameTaken, SynthesizedSkillStore } from './synthesized-skill.store.js';
+import { SynthesizedSkillStore } from './synthesized-skill.store.js';
 
 export type WantedState = 'active' | 'archived' | 'rejected';
 
@@ -39,12 +40,12 @@ export class SkillStates {
       if (wanted.pinned !== undefined && wanted.pinned !== skill.pinned) skill = await this.pin(skill, wanted.pinned);
       if (wanted.state === undefined) return skill;
       if (wanted.state === 'active' && (await this.isTaken(skill))) {
-        throw new ApiError(409, 'skill.name_taken', `${nameTaken(skill.name).message}.`);
+        throw new ApiError(409, 'skill.name_taken', `A live skill is named "${skill.name}": archive that one first.`);
       }
       if (wanted.state === skill.state) return skill;
       if (wanted.state !== 'active') return this.putAway(author, skill, wanted.state);
       if (!isLive(skill)) {
-        if (full) throw new ApiError(409, 'skill.cap_reached', `${full.message}.`);
+        if (full) throw new ApiError(409, 'skill.cap_reached', detailOf(full));
       }
       return this.revive(author, skill);
     });

@@ -4,7 +4,7 @@ import { ApiError } from '../../platform/http/api-error.js';
 import { invalidRequest } from '../../platform/http/validation.pipe.js';
 import { ownerOf, type SkillAuthor } from './skill-author.js';
 import type { SkillRow } from './skill.models.js';
-import { descriptionProblem, type SkillProblem } from './skill.rules.js';
+import { descriptionProblem, detailOf, type SkillProblem } from './skill.rules.js';
 import { skillNotFound } from './skill.reader.js';
 import { ScreenedSkills, type HeldSkill } from './screened-skills.js';
 import { SkillWriter } from './skill-writer.js';
@@ -52,7 +52,7 @@ export class SkillsEditor {
   async rollback(author: SkillAuthor, skillId: string, version: number): Promise<SkillRow> {
     const result = await this.writer.edit(author, { operation: 'rollback', skillId, version, baseVersion: null });
     if (result.status !== 'refused') return result.skill;
-    if (result.rule === 'unknown_version') throw new ApiError(404, 'skill.version_not_found', `${result.message}.`);
+    if (result.rule === 'unknown_version') throw new ApiError(404, 'skill.version_not_found', detailOf(result));
     if (result.rule === 'unknown_skill') throw skillNotFound();
     throw invalidRequest([{ path: 'version', message: result.message }]);
   }
@@ -108,10 +108,11 @@ export class SkillsEditor {
   }
 }
 
-function problemError({ rule, message }: SkillProblem): ApiError {
+function problemError(problem: SkillProblem): ApiError {
+  const { rule, message } = problem;
   const path = PATHS[rule];
   if (path !== undefined) return invalidRequest([{ path, message }]);
-  return new ApiError(409, rule === 'skill_cap' ? 'skill.cap_reached' : `skill.${rule}`, `${message}.`);
+  return new ApiError(409, rule === 'skill_cap' ? 'skill.cap_reached' : `skill.${rule}`, detailOf(problem));
 }
 
 function conflict(name: string): never {

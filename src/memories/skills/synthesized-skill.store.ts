@@ -192,6 +192,6 @@ export class SynthesizedSkillStore {
   }
 }
 
-export function nameTaken(name: string): SkillProblem {
+function nameTaken(name: string): SkillProblem {
   return { rule: 'name_taken', message: `the agent already has a skill named "${name}": choose another name` };
 }
