@@ -135,5 +135,5 @@ describe('a service that is killed while a skill is drafted', () => {
     await expectNothingHalf();
     service = await start();
     for (let index = 0; index < 6; index++) expect(await skillsOf(`any-${index}`)).toHaveLength(4);
-  }, 180_000);
+  }, 240_000);
 });
