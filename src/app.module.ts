@@ -19,6 +19,7 @@ import { ReflectionModule } from './processes/reflection/reflection.module.js';
 import { ToolsModule } from './processes/tools/tools.module.js';
 import { AgentMemoryModule } from './views/agent-memory/agent-memory.module.js';
 import { JobsViewModule } from './views/jobs/jobs-view.module.js';
+import { TelemetryModule } from './views/telemetry/telemetry.module.js';
 import { UsageModule } from './views/usage/usage.module.js';
 import { HealthModule } from './views/health/health.module.js';
 
@@ -55,6 +56,7 @@ export class AppModule implements OnModuleDestroy {
         AgentMemoryModule,
         HealthModule,
         JobsViewModule,
+        TelemetryModule,
         UsageModule,
       ],
     };

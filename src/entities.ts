@@ -15,9 +15,12 @@ import { DocRecommendationEntity } from './memories/diary/doc-recommendation.ent
 import { MemoryRefreshEntity } from './memories/diary/memory-refresh.entity.js';
 import { EpisodeEntity } from './memories/episodes/episode.entity.js';
 import { ApiKeyEntity } from './platform/auth/api-key.entity.js';
+import { AuditEntryEntity } from './platform/auth/audit-entry.entity.js';
+import { StreamTicketEntity } from './platform/auth/stream-ticket.entity.js';
 import { JobWorkerHeartbeatEntity } from './platform/jobs/job-worker-heartbeat.entity.js';
 import { PlanContextEntity } from './processes/planning/plan-context.entity.js';
 import { ReflectionRunEntity } from './processes/reflection/reflection-run.entity.js';
+import { LearningEventEntity } from './views/telemetry/learning-event.entity.js';
 
 /** The TypeORM classes of all tables that the migrations make. */
 export const entities: readonly EntityClass[] = [
@@ -40,4 +43,7 @@ export const entities: readonly EntityClass[] = [
   JobWorkerHeartbeatEntity,
   PlanContextEntity,
   ReflectionRunEntity,
+  AuditEntryEntity,
+  StreamTicketEntity,
+  LearningEventEntity,
 ];
