@@ -1,4 +1,4 @@
-import type { PlanBlockKey } from '../../core/turn/extension-points.js';
+import type { BlockReason, PlanBlockKey } from '../../core/turn/extension-points.js';
 
 export type BlockMeasures = { [Key in PlanBlockKey as `${Key}_hit`]: boolean } & {
   /** UTF-8. */
@@ -12,5 +12,10 @@ declare module '../../platform/events/app-events.js' {
       relevant_knowledge_selection_count: number;
       trigger_requires_recon: boolean;
     };
+  }
+
+  interface AppObservations {
+    /** A block of a plan context was frozen. */
+    'plan_block.frozen': { block: PlanBlockKey; reason: BlockReason; hit: boolean };
   }
 }

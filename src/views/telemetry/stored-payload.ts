@@ -12,14 +12,10 @@ const CLIPPED_LIST = 200;
  * @throws TypeError for what JSON cannot express
  */
 export function storedPayload(payload: unknown): string {
-  const json = jsonOf(storableJson(payload));
+  const json = JSON.stringify(storableJson(payload ?? {}));
   if (json.length <= MAX_PAYLOAD) return json;
-  const shorter = jsonOf({ ...(clipped(JSON.parse(json)) as object), clipped: true });
+  const shorter = JSON.stringify({ ...(clipped(JSON.parse(json)) as object), clipped: true });
   return shorter.length <= MAX_PAYLOAD ? shorter : '{"clipped":true}';
-}
-
-function jsonOf(payload: unknown): string {
-  return JSON.stringify(payload) ?? 'null';
 }
 
 function clipped(value: unknown): unknown {
