@@ -19,7 +19,9 @@ let org: string;
 
 beforeAll(async () => {
   test = await startApp({ env: { ADMIN_API_KEY: ROOT }, config: { telemetry: { max_streams: 5 } } });
-  await test.http.post('/turns').set(root).send(aTurn()).expect(202);
+  const turn = aTurn();
+  await test.http.post('/turns').set(root).send(turn).expect(202);
+  await test.reflected(turn.turn_id, root);
   await test.app.get(EventRecorder).flush();
   [{ id: org }] = (await test.database.query<{ id: string }>('select id from organizations')) as [{ id: string }];
 });
@@ -56,18 +58,23 @@ async function stored(query: string): Promise<{ id: string }[]> {
 
 describe('GET /events/stream', () => {
   it('sends what happens from now on, in the wire form, and nothing older', async () => {
-    const client = await open();
+    const client = await open('?agent=support-1');
+    const whole = await open();
     expect(client.status).toBe(200);
     expect(client.headers).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store, no-transform',
       'x-content-type-options': 'nosniff',
     });
-    const turn = aTurn({ agent: 'live' });
+    const turn = aTurn();
     await test.http.post('/turns').set(root).send(turn).expect(202);
     await eventually(
       () => client.events.length,
       (count) => count >= 3,
+    );
+    await eventually(
+      () => whole.ids,
+      (ids) => client.ids.every((id) => ids.includes(id)),
     );
     const listed = await stored(`turn_id=${turn.turn_id}`);
     expect(client.events.every(({ data }) => data.turn_id === turn.turn_id)).toBe(true);

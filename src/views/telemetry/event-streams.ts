@@ -30,20 +30,22 @@ export class EventStreams {
     return this.count;
   }
 
+  /** Whether another one would be too many. */
+  get full(): boolean {
+    return this.count >= this.settings.telemetry.max_streams;
+  }
+
   /**
    * A stream of what comes after `lastEventId`, else from `filter.since` on, else from now on. It counts until `serve` has ended,
    * so that must be called.
    *
-   * @throws ApiError 404 `event.not_found` for an id that no event of the organisation has, 429 `events.too_many_streams`
+   * @throws ApiError 404 `event.not_found` for an id that no event of the organisation has
    */
   async prepare(
     principal: Principal,
     filter: EventFilter,
     lastEventId: string | undefined,
   ): Promise<{ serve(output: Writable): Promise<void> }> {
-    if (this.count >= this.settings.telemetry.max_streams) {
-      throw new ApiError(429, 'events.too_many_streams', 'This replica serves as many event streams as it may.');
-    }
     this.count += 1;
     let leave: (() => void) | undefined;
     const release = (): void => {

@@ -5,6 +5,7 @@ import { Agents } from '../../core/organization/agents.js';
 import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
 import { Scope } from '../../platform/auth/scope.decorator.js';
 import { type StreamTicket, StreamTickets } from '../../platform/auth/stream-tickets.js';
+import { ApiError } from '../../platform/http/api-error.js';
 import { isUuid, type Page } from '../../platform/http/page.js';
 import { invalidRequest } from '../../platform/http/validation.pipe.js';
 import { EventStreams } from './event-streams.js';
@@ -59,6 +60,10 @@ export class EventsController {
     if (request.method === 'HEAD') {
       await reply.send();
       return;
+    }
+    if (this.streams.full) {
+      reply.headers({ 'cache-control': 'no-store', 'retry-after': '10' });
+      throw new ApiError(429, 'events.too_many_streams', 'This replica serves as many event streams as it may.');
     }
     const stream = await this.streams.prepare(principal, filter, lastEventId);
     reply.hijack();
