@@ -55,7 +55,7 @@ describe('GET /metrics', () => {
   it('is in the text format and needs a key with the scope read', async () => {
     const { headers, text } = await test.http.get('/metrics').expect(200);
     expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
-    for (const line of text.trim().split('\n')) expect(line).toMatch(/^(#.*|[a-z_]+(\{.*\})? \S+|)$/);
+    for (const line of text.trim().split('\n')) expect(line).toMatch(/^(#.*|[a-z0-9_]+(\{.*\})? \S+|)$/);
     expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m);
     expectProblem(await test.http.get('/metrics').set('authorization', ''), 401, 'auth.required');
@@ -80,7 +80,7 @@ describe('GET /metrics', () => {
     expect(looks.get('status="done",reason="none"')).toBe(2);
     expect(looks.get('status="skipped",reason="plan_skip"')).toBe(1);
     const whose = `${decider},provider="default"`;
-    expect((await samples('model_calls_total')).get(`${whose},outcome="value"`)).toBe(1);
+    expect((await samples('model_calls_total')).get(`${whose},outcome="answer"`)).toBe(1);
     expect((await samples('model_call_seconds_count')).get(whose)).toBe(1);
     const tokens = await samples('model_tokens_total');
     const [input, output] = ['input', 'output'].map((direction) => tokens.get(`${whose},direction="${direction}"`)!);
