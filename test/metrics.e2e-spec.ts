@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AppEventType, EventDraft } from '../src/platform/events/app-events.js';
+import { EventBus } from '../src/platform/events/event-bus.js';
 import { startApp, type TestApp } from './support/app.js';
 import { expectProblem } from './support/problem.js';
 import { aPlanRequest, eventually, register, remember } from './support/requests.js';
@@ -125,6 +127,25 @@ describe('GET /metrics', () => {
       `update agent_diary set embedding = null, embedding_model = 'older' where content = 'Sprint freeze'`,
     );
     expect((await samples('unembedded_rows')).get('table="agent_diary"')).toBe(1);
+  });
+
+  it('adds up what compactions did, whatever they count', async () => {
+    const [org] = await test.database.query<{ id: string }>('select id from organizations');
+    const nobody = { agent_id: null, agent_handle: null, role: null, turn_id: null, trace_id: null, span_id: null };
+    for (const skipped of [null, 'no_model', 'Zoë has no model']) {
+      const payload = { agent_handle: 'rower', clusters_compacted: 2, compacted_evicted: 0, skipped_reason: skipped };
+      const draft = { org_id: org!.id, ...nobody, payload } as unknown as EventDraft<AppEventType>;
+      test.app.get(EventBus).publish('compaction.completed' as AppEventType, draft);
+    }
+    expect(await samples('compaction_rows_total')).toEqual(
+      new Map([
+        ['action="clusters_compacted"', 6],
+        ['action="compacted_evicted"', 0],
+      ]),
+    );
+    expect(await samples('compactions_total')).toEqual(
+      new Map(['none', 'no_model', 'other'].map((reason) => [`skipped_reason="${reason}"`, 1])),
+    );
   });
 
   it('counts requests by the template of their route, and names nobody', async () => {

@@ -34,13 +34,27 @@ export class MetricsListener implements OnModuleInit {
 
   private countEvents(): void {
     const { metrics } = this;
-    this.events.onEvery(({ type }) => metrics.events.inc({ type: this.labels.of('type', type) }));
+    this.events.onEvery(({ type, payload }) => {
+      metrics.events.inc({ type: this.labels.of('type', type) });
+      if (type === 'compaction.completed') this.countCompaction(payload as Record<string, unknown>);
+    });
     this.events.on('persist_decider.completed', ({ payload }) =>
       metrics.decisions.inc({ classification: payload.classification }),
     );
     this.events.onObservation('events.written', ({ events }) => metrics.eventsStored.inc(events));
     this.events.onObservation('events.lost', ({ events, cause }) => metrics.eventsLost.inc({ cause }, events));
     this.events.onObservation('event_store.failed', () => metrics.eventStoreFailures.inc());
+  }
+
+  /** The numbers of a pass, whatever it counts. */
+  private countCompaction({ skipped_reason: reason, ...counts }: Record<string, unknown>): void {
+    const skipped = typeof reason === 'string' ? reason : null;
+    this.metrics.compactions.inc({ skipped_reason: this.labels.of('skipped_reason', skipped) });
+    for (const [action, rows] of Object.entries(counts)) {
+      if (typeof rows === 'number' && rows >= 0) {
+        this.metrics.compactionRows.inc({ action: this.labels.of('action', action) }, rows);
+      }
+    }
   }
 
   private countModelCalls(): void {

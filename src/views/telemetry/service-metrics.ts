@@ -58,6 +58,10 @@ export class ServiceMetrics {
     ['block', 'reason', 'hit'],
   );
   readonly decisions = this.counter('memory_decisions_total', 'What the PersistDecider decided.', ['classification']);
+  readonly compactions = this.counter('compactions_total', 'Passes over the episodes of an agent.', ['skipped_reason']);
+  readonly compactionRows = this.counter('compaction_rows_total', 'What those passes did to rows, by action.', [
+    'action',
+  ]);
   readonly events = this.counter('events_total', 'Events that were published, by type.', ['type']);
   readonly eventsStored = this.counter('events_stored_total', 'Events that were stored.', []);
   readonly eventsLost = this.counter('events_lost_total', 'Events that will never be stored.', ['cause']);
