@@ -20,8 +20,10 @@ const OUTCOMES: Record<Look['status'], string> = {
   superseded: 'skipped',
   waiting: 'skipped',
 };
-/** Milliseconds that one export may take, and that a shutdown waits for the last. */
-const EXPORT_MS = 5_000;
+/** Milliseconds that one export may take, further tries included. */
+const EXPORT_MS = 4_000;
+/** Milliseconds that a shutdown waits for the last one. */
+const FAREWELL_MS = 5_000;
 /** Milliseconds that spans wait for others. */
 const GATHER_MS = 2_000;
 
@@ -70,7 +72,7 @@ export class ReflectionTracing implements OnModuleInit, OnApplicationShutdown {
     const { provider } = this;
     if (!provider) return;
     try {
-      await withDeadline(EXPORT_MS, undefined, () => provider.shutdown());
+      await withDeadline(FAREWELL_MS, undefined, () => provider.shutdown());
     } catch (error) {
       this.log.warn(`the last spans were not sent: ${String(error)}`);
     }
