@@ -7,7 +7,10 @@ import { serveOpenApi } from './openapi.document.js';
 import { Authenticator } from './platform/auth/authenticator.js';
 import { isOpenPath } from './platform/auth/open-paths.js';
 import type { RequestWithPrincipal } from './platform/auth/principal.js';
+import { StreamTickets } from './platform/auth/stream-tickets.js';
 import type { Settings } from './platform/config/settings.js';
+import { EventBus } from './platform/events/event-bus.js';
+import { observeAnswers } from './platform/http/answer-times.js';
 import { ApiError } from './platform/http/api-error.js';
 import { endConnections } from './platform/http/end-connections.js';
 import { createFastifyAdapter } from './platform/http/fastify-adapter.js';
@@ -28,9 +31,11 @@ export async function createApp(
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(new ProblemFilter());
   const authenticator = app.get(Authenticator);
+  const tickets = app.get(StreamTickets);
   const stopping = app.get(ShutdownSignal).signal;
   const fastify = app.getHttpAdapter().getInstance();
   endConnections(fastify, stopping);
+  observeAnswers(fastify, app.get(EventBus));
   // Before the body is read: a stranger's two megabytes are not parsed.
   fastify.addHook('onRequest', async (request: FastifyRequest & RequestWithPrincipal, reply: FastifyReply) => {
     if (stopping.aborted) {
@@ -38,7 +43,7 @@ export async function createApp(
       throw new ApiError(503, 'service.stopping', 'The service is stopping; send the request again in a moment.');
     }
     if (isOpenPath(request.url)) return;
-    request.principal = await authenticator.authenticate(request.headers);
+    request.principal = (await tickets.principalOf(request)) ?? (await authenticator.authenticate(request.headers));
   });
   serveOpenApi(app);
   return app;

@@ -27,6 +27,7 @@ import { ToolsModule } from './processes/tools/tools.module.js';
 import { AgentMemoryModule } from './views/agent-memory/agent-memory.module.js';
 import { JobsViewModule } from './views/jobs/jobs-view.module.js';
 import { LearningHealthModule } from './views/learning-health/learning-health.module.js';
+import { TelemetryModule } from './views/telemetry/telemetry.module.js';
 import { UsageModule } from './views/usage/usage.module.js';
 import { HealthModule } from './views/health/health.module.js';
 
@@ -71,6 +72,7 @@ export class AppModule implements OnModuleDestroy {
         HealthModule,
         JobsViewModule,
         LearningHealthModule,
+        TelemetryModule,
         UsageModule,
       ],
     };

@@ -25,11 +25,14 @@ import { SkillClusterVerdictEntity } from './memories/skills/skill-cluster-verdi
 import { SynthesizedSkillEntity } from './memories/skills/synthesized-skill.entity.js';
 import { SynthesizedSkillVersionEntity } from './memories/skills/synthesized-skill-version.entity.js';
 import { ApiKeyEntity } from './platform/auth/api-key.entity.js';
+import { AuditEntryEntity } from './platform/auth/audit-entry.entity.js';
+import { StreamTicketEntity } from './platform/auth/stream-ticket.entity.js';
 import { JobWorkerHeartbeatEntity } from './platform/jobs/job-worker-heartbeat.entity.js';
 import { ExecuteContextEntity } from './processes/planning/execute-context.entity.js';
 import { CompactionPassEntity } from './processes/lifecycle/compaction-pass.entity.js';
 import { PlanContextEntity } from './processes/planning/plan-context.entity.js';
 import { ReflectionRunEntity } from './processes/reflection/reflection-run.entity.js';
+import { LearningEventEntity } from './views/telemetry/learning-event.entity.js';
 
 /** The TypeORM classes of all tables that the migrations make. */
 export const entities: readonly EntityClass[] = [
@@ -64,4 +67,7 @@ export const entities: readonly EntityClass[] = [
   CompactionPassEntity,
   PlanContextEntity,
   ReflectionRunEntity,
+  AuditEntryEntity,
+  StreamTicketEntity,
+  LearningEventEntity,
 ];

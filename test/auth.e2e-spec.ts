@@ -15,6 +15,7 @@ interface ApiKey {
   scopes: string[];
   created_at: string;
   expires_at: string | null;
+  last_used_at: string | null;
   key: string;
 }
 
@@ -45,6 +46,8 @@ function ask(
 function scopeOf({ method, path }: Route): 'engine' | 'read' | 'admin' {
   const engine = /^\/(turns|slots|roles|agents\/\{id\}\/(plan-context|execute-context|tools|onboarding\/lease))(\/|$)/;
   if (engine.test(path)) return 'engine';
+  // Who may read the events may have a browser read them.
+  if (path === '/events/ticket') return 'read';
   const alone = /^\/(quarantine|api-keys|organization|jobs|agents\/\{id\}\/export)(\/|$)/;
   return method === 'get' && !alone.test(path) ? 'read' : 'admin';
 }
@@ -177,6 +180,7 @@ describe('an API key', () => {
       scopes: ['read'],
       created_at: expect.any(String),
       expires_at: null,
+      last_used_at: null,
       key: expect.stringMatching(/^al_[\w-]{43}$/),
     });
     const { key, ...shown } = made;

@@ -36,7 +36,13 @@ beforeAll(async () => {
     .getHttpAdapter()
     .getInstance()
     .addHook('onRequest', async (request: RequestWithPrincipal & { headers: Record<string, unknown> }) => {
-      request.principal = { orgId: String(request.headers['x-org']), scopes: ['admin'], keyId: null, root: false };
+      request.principal = {
+        orgId: String(request.headers['x-org']),
+        scopes: ['admin'],
+        keyId: null,
+        keyName: null,
+        root: false,
+      };
     });
   await app.listen(0, '127.0.0.1');
 });

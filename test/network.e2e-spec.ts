@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { DatabaseConnection } from '../src/platform/database/connection.js';
 import { startApp, type TestApp } from './support/app.js';
 import { LoopbackServer } from './support/loopback-server.js';
+import { eventually } from './support/requests.js';
 import { ScriptedModel } from './support/scripted-model.js';
 import { aMessage, aTurn } from './support/turns.js';
 
@@ -105,7 +106,7 @@ describe('connections are opened', () => {
     expect([...network.names].filter((name) => name !== '127.0.0.1' && name !== 'localhost')).toEqual([]);
   });
 
-  it('to the model and the embedder that are configured, and to no other host', async () => {
+  it('to the model, the embedder and the collector that are configured, and to no other host', async () => {
     const model = await ScriptedModel.start();
     closing.push(() => model.close());
     model
@@ -126,18 +127,25 @@ describe('connections are opened', () => {
       },
     }));
     closing.push(() => embedder.close());
+    const collector = await LoopbackServer.start(() => ({ status: 200, body: {} }));
+    closing.push(() => collector.close());
     const network = watchNetwork();
     closing.push(network.stop);
     const test = await startApp({
       model,
-      env: { OPENAI_API_KEY: 'test' },
+      env: { OPENAI_API_KEY: 'test', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
       config: { embeddings: { provider: 'openai_compatible', model: 'scripted', base_url: `${embedder.url}/v1` } },
     });
     closing.push(() => test.close());
     await work(test);
     expect(model.requestsOf('persist_decider').length).toBeGreaterThan(0);
     expect(model.requestsOf('memory_filter').length).toBeGreaterThan(0);
-    const expected = [...ownTargets(test), new URL(model.anthropicUrl).host, new URL(embedder.url).host];
+    await eventually(
+      () => [...network.targets],
+      (targets) => targets.includes(new URL(collector.url).host),
+    );
+    const configured = [model.anthropicUrl, embedder.url, collector.url].map((url) => new URL(url).host);
+    const expected = [...ownTargets(test), ...configured];
     expect([...network.targets].sort()).toEqual(expected.sort());
     expect([...network.names].filter((name) => name !== '127.0.0.1' && name !== 'localhost')).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Response } from 'supertest';
+import { EventRecorder } from '../src/views/telemetry/event-recorder.js';
 import { startApp, type TestApp } from './support/app.js';
 import { expectProblem } from './support/problem.js';
 import { addressOf, servedRoutes, type Route } from './support/routes.js';
@@ -272,6 +273,8 @@ describe('an organisation', () => {
 
   /** All that the other organisation has. */
   async function theirRows(): Promise<unknown> {
+    // Events are written a little later than what they tell of.
+    await test.app.get(EventRecorder).flush();
     const tables = await test.database.query<{ name: string }>(
       `select table_name as name from information_schema.columns
        where column_name = 'org_id' and table_schema = 'public'

@@ -86,6 +86,8 @@ export class AuxiliaryModel {
       } catch (error) {
         if (!(error instanceof LlmError)) throw error;
         faults.push(error);
+        const { fault } = error;
+        this.events.observe('auxiliary_call.failed', { worker: call.worker, provider: provider.name, fault });
         if (error.fault !== 'open') this.log.warn(`${call.worker} of ${call.agent.handle}: ${error.message}`);
         if (call.signal?.aborted) break;
       }

@@ -1,4 +1,5 @@
 import type { Answer } from '../../platform/llm/answers.js';
+import type { LlmFault } from '../../platform/llm/llm.models.js';
 
 declare module '../../platform/events/app-events.js' {
   interface AppEvents {
@@ -12,5 +13,10 @@ declare module '../../platform/events/app-events.js' {
       output_tokens: number;
       duration_ms: number;
     };
+  }
+
+  interface AppObservations {
+    /** A provider did not answer a call; the chain's next one may have. */
+    'auxiliary_call.failed': { worker: string; provider: string; fault: LlmFault };
   }
 }

@@ -29,6 +29,19 @@ export function embeddedRows(
       }
       return found;
     },
+    async backlog(model, most) {
+      let count = 0;
+      for (const { condition, parameters } of rangesOfOtherModels(model, undefined)) {
+        if (count >= most) break;
+        const [row] = await database.query<{ count: number }>(
+          `select count(*)::int as count from (
+             select 1 from ${table} where ${condition} and ${where} and btrim(${text}) <> '' limit $1) as row`,
+          [most - count, ...parameters],
+        );
+        count += row!.count;
+      }
+      return count;
+    },
     async save(rows, model) {
       await database.query(
         `update ${table} set embedding = given.embedding::vector, embedding_model = $2

@@ -1,4 +1,4 @@
-import type { FinishedTurn } from './turn.models.js';
+import type { FinishedTurn, Interaction } from './turn.models.js';
 
 declare module '../../platform/events/app-events.js' {
   interface AppEvents {
@@ -16,6 +16,8 @@ declare module '../../platform/events/app-events.js' {
       skills_used: string[];
       review_outcome: FinishedTurn['review_outcome'];
       iterations: number;
+      /** Those with an identifiable sender; what they said stands in `task_summary`. */
+      interactions: Omit<Interaction, 'body'>[];
     };
   }
 }

@@ -26,4 +26,8 @@ export class ApiKeyEntity {
 
   @Column({ type: 'timestamptz', nullable: true })
   revokedAt: Date | null;
+
+  /** To the minute. */
+  @Column({ type: 'timestamptz', nullable: true })
+  lastUsedAt: Date | null;
 }

@@ -11,6 +11,20 @@ export interface ApiKeyView {
   scopes: ScopeName[];
   created_at: string;
   expires_at: string | null;
+  /** To the minute; null where it was never used. */
+  last_used_at: string | null;
+}
+
+/** What stands for ADMIN_API_KEY, which is no row. */
+export const ADMIN_KEY_ID = 'admin';
+
+/** A key that holds, and whose it is. */
+export interface FoundKey {
+  id: string;
+  orgId: string;
+  name: string;
+  scopes: ScopeName[];
+  lastUsedAt: Date | null;
 }
 
 interface ApiKeyRow {
@@ -20,7 +34,10 @@ interface ApiKeyRow {
   scopes: ScopeName[];
   created_at: Date;
   expires_at: Date | null;
+  last_used_at: Date | null;
 }
+
+const HOLDS = `revoked_at is null and (expires_at is null or expires_at > $2)`;
 
 export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
@@ -47,12 +64,28 @@ export class ApiKeyStore {
   }
 
   /** The key's owner, unless it is unknown, revoked or expired. */
-  async find(key: string): Promise<{ id: string; orgId: string; scopes: ScopeName[] } | null> {
-    const [row] = await this.database.query<ApiKeyRow>(
-      `select * from api_keys where key_hash = $1 and revoked_at is null and (expires_at is null or expires_at > $2)`,
-      [hashKey(key), new Date()],
+  async find(key: string): Promise<FoundKey | null> {
+    const [row] = await this.database.query<ApiKeyRow>(`select * from api_keys where key_hash = $1 and ${HOLDS}`, [
+      hashKey(key),
+      new Date(),
+    ]);
+    if (!row) return null;
+    return { id: row.id, orgId: row.org_id, name: row.name, scopes: row.scopes, lastUsedAt: row.last_used_at };
+  }
+
+  /** Whether what a key was allowed to do still is: for what goes on long after it was shown. @param id a `Principal.keyId` */
+  async holds(id: string | null): Promise<boolean> {
+    if (id === null || id === ADMIN_KEY_ID) return true;
+    const rows = await this.database.query(`select id from api_keys where id = $1 and ${HOLDS}`, [id, new Date()]);
+    return rows.length > 0;
+  }
+
+  /** Leaves a later time alone. */
+  async markUsed(id: string, at: Date): Promise<void> {
+    await this.database.query(
+      `update api_keys set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)`,
+      [id, at],
     );
-    return row ? { id: row.id, orgId: row.org_id, scopes: row.scopes } : null;
   }
 
   /** Newest first, without the revoked ones. */
@@ -85,5 +118,6 @@ function view(row: ApiKeyRow): ApiKeyView {
     scopes: row.scopes,
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at?.toISOString() ?? null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
   };
 }

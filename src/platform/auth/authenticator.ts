@@ -3,7 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { isLoopback } from '../config/environment.js';
 import { Settings } from '../config/settings.js';
 import { ApiError } from '../http/api-error.js';
-import { ApiKeyStore, hashKey } from './api-key.store.js';
+import { ADMIN_KEY_ID, ApiKeyStore, hashKey } from './api-key.store.js';
+import { ApiKeyUses } from './api-key-uses.js';
 import { organizationId } from './name-based-ids.js';
 import { scopes, type Principal } from './principal.js';
 
@@ -22,6 +23,7 @@ export class Authenticator {
 
   constructor(
     private readonly keys: ApiKeyStore,
+    private readonly uses: ApiKeyUses,
     settings: Settings,
   ) {
     const admin = settings.environment.admin_api_key;
@@ -36,18 +38,19 @@ export class Authenticator {
   async authenticate({ authorization, host, origin }: SenderHeaders): Promise<Principal> {
     if (authorization === undefined && this.adminHash === null) {
       refuseOtherSites(host, origin);
-      return { orgId: this.homeOrgId, scopes, keyId: null, root: true };
+      return { orgId: this.homeOrgId, scopes, keyId: null, keyName: null, root: true };
     }
     const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     if (key === undefined) {
       throw new ApiError(401, 'auth.required', 'An API key is required: Authorization: Bearer <key>.');
     }
     if (this.adminHash !== null && equal(hashKey(key), this.adminHash)) {
-      return { orgId: this.homeOrgId, scopes, keyId: 'admin', root: true };
+      return { orgId: this.homeOrgId, scopes, keyId: ADMIN_KEY_ID, keyName: 'ADMIN_API_KEY', root: true };
     }
     const found = await this.keys.find(key);
     if (!found) throw new ApiError(401, 'auth.invalid_key', 'This API key is unknown, expired or revoked.');
-    return { orgId: found.orgId, scopes: found.scopes, keyId: found.id, root: false };
+    this.uses.note(found.id, found.lastUsedAt);
+    return { orgId: found.orgId, scopes: found.scopes, keyId: found.id, keyName: found.name, root: false };
   }
 }
 

@@ -9,6 +9,8 @@ export interface Principal {
   scopes: readonly ScopeName[];
   /** Null where the service is open (no ADMIN_API_KEY). */
   keyId: string | null;
+  /** What the key was called when it was made; null where `keyId` is. */
+  keyName: string | null;
   /** True for ADMIN_API_KEY, and for everybody where the service is open: may name other organisations. */
   root: boolean;
 }

@@ -10,11 +10,7 @@ export class ScopeGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const needed =
-      this.reflector.getAllAndOverride<ScopeName | 'open' | undefined>(SCOPE, [
-        context.getHandler(),
-        context.getClass(),
-      ]) ?? 'admin';
+    const needed = neededScope(this.reflector, context);
     if (needed === 'open') return true;
     const principal = context.switchToHttp().getRequest<RequestWithPrincipal>().principal;
     if (!principal) throw new ApiError(401, 'auth.required', 'An API key is required: Authorization: Bearer <key>.');
@@ -23,4 +19,13 @@ export class ScopeGuard implements CanActivate {
     }
     return true;
   }
+}
+
+/** What a route asks for; `admin` where it does not say. */
+export function neededScope(reflector: Reflector, context: ExecutionContext): ScopeName | 'open' {
+  const stated = reflector.getAllAndOverride<ScopeName | 'open' | undefined>(SCOPE, [
+    context.getHandler(),
+    context.getClass(),
+  ]);
+  return stated ?? 'admin';
 }

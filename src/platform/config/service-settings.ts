@@ -45,6 +45,16 @@ export class LlmProviderSettings {
   @Unset()
   @Amount(0, 2)
   temperature?: number;
+
+  /** Price of a million tokens read, in whatever currency, 0..1000000; for `/metrics` alone. @default unset: no cost is counted */
+  @Unset()
+  @Amount(0, 1_000_000)
+  price_per_million_input?: number;
+
+  /** Price of a million tokens written, in the same currency, 0..1000000. @default unset: no cost is counted */
+  @Unset()
+  @Amount(0, 1_000_000)
+  price_per_million_output?: number;
 }
 
 /** The auxiliary models. */
@@ -188,4 +198,21 @@ export class ConcurrencySettings {
   /** Slots of an organisation over all roles, 1..10000. @default 10 */
   @Whole(1, 10_000)
   max_total = 10;
+}
+
+/** What is kept of what happened, for those who watch. */
+export class TelemetrySettings {
+  /**
+   * Days that events are kept, 1..3650; as long as a turn's body, since they quote what was asked and planned. @default 30
+   */
+  @Whole(1, 3_650)
+  event_retention_days = 30;
+
+  /** Days that the record of administrative calls is kept, 1..36500: a year, so that last year's changes can be explained. @default 365 */
+  @Whole(1, 36_500)
+  audit_retention_days = 365;
+
+  /** Event streams that one replica serves at a time, 1..10000; each reads the event store for itself. @default 100 */
+  @Whole(1, 10_000)
+  max_streams = 100;
 }

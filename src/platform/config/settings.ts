@@ -12,6 +12,7 @@ import {
   PlanningSettings,
   RateLimitSettings,
   RetrievalSettings,
+  TelemetrySettings,
   ToolSkillsSettings,
 } from './service-settings.js';
 
@@ -57,6 +58,9 @@ export class FileSettings {
 
   @Block(() => ConcurrencySettings)
   concurrency = new ConcurrencySettings();
+
+  @Block(() => TelemetrySettings)
+  telemetry = new TelemetrySettings();
 
   @Block(() => LearningSettings)
   learning = new LearningSettings();

@@ -24,6 +24,10 @@ class MemoryTable implements EmbeddedRows {
 
   readonly asked: (string | undefined)[] = [];
 
+  async backlog(model: string, most: number): Promise<number> {
+    return (await this.missing(model, most)).length;
+  }
+
   async missing(model: string, limit: number, after?: { id: string }): Promise<UnembeddedRow[]> {
     this.asked.push(after?.id);
     const start = after ? this.rows.findIndex(({ id }) => id === after.id) + 1 : 0;

@@ -13,6 +13,8 @@ export interface EmbeddedRows {
   table: string;
   /** Up to `limit` rows that have no vector or one of another model, those after `after` in an order that does not change. */
   missing(model: string, limit: number, after?: UnembeddedRow): Promise<UnembeddedRow[]>;
+  /** How many such rows there are; `most` where there are more. */
+  backlog(model: string, most: number): Promise<number>;
   /** Stores the vectors, each only where the row still has the `text` that it was made of. */
   save(rows: (UnembeddedRow & { embedding: number[] })[], model: string): Promise<void>;
 }

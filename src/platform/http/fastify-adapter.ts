@@ -4,6 +4,7 @@ import { ApiError } from './api-error.js';
 import { refuseConnection } from './client-error.js';
 import { storableBody, storableParameters } from './json-body.js';
 import { sendProblem } from './problem.filter.js';
+import { securityHeaders } from './security-headers.js';
 
 /** Bytes. */
 export const BODY_LIMIT = 2 * 1024 * 1024;
@@ -28,6 +29,10 @@ export function createFastifyAdapter(): FastifyAdapter {
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => sendProblem(error, request, reply),
   });
   const fastify = adapter.getInstance();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    reply.headers(securityHeaders(request.url));
+    done();
+  });
   fastify.removeAllContentTypeParsers();
   const parse = fastify.getDefaultJsonParser('error', 'error');
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {

@@ -2,6 +2,7 @@ import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { STATUS_CODES } from 'node:http';
 import { ApiError, type FieldProblem } from './api-error.js';
+import { securityHeaders } from './security-headers.js';
 
 interface Problem {
   type: 'about:blank';
@@ -88,6 +89,8 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (body.code === 'service.unavailable') void reply.header('retry-after', '5');
   void reply
     .status(body.status)
+    // An address that cannot be read is refused before any hook has run.
+    .headers(securityHeaders(request.url))
     .header('content-type', 'application/problem+json; charset=utf-8')
     .send(JSON.stringify(body));
 }

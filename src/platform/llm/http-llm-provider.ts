@@ -85,7 +85,7 @@ export abstract class HttpLlmProvider implements LlmProvider {
 
   private faultOf(error: unknown): LlmError {
     // What the server says of itself ends up in a job's last error.
-    const message = clipText(storableText(`${this.name}: ${describe(error)}`), 300);
+    const message = clipText(this.withoutKey(storableText(`${this.name}: ${describe(error)}`)), 300);
     const status = statusOf(error);
     if (status === undefined) return new LlmError('transient', message, { provider: this.name });
     if (!isRetriedStatus(status)) return new LlmError('refused', message, { provider: this.name, status });
@@ -93,6 +93,12 @@ export abstract class HttpLlmProvider implements LlmProvider {
     const wait = headers && retryAfterMs(headers, this.now());
     const retryAt = wait ? new Date(this.now() + Math.min(wait, LONGEST_RETRY_AFTER_MS)) : undefined;
     return new LlmError('transient', message, { provider: this.name, status, retryAt });
+  }
+
+  /** Some servers repeat the key that they refuse. */
+  private withoutKey(message: string): string {
+    const { apiKey } = this.options;
+    return apiKey ? message.replaceAll(apiKey, '[key]') : message;
   }
 }
 

@@ -1,9 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import { isIdentifiable } from '../../core/turn/interactions.js';
 import { aboutTurn } from '../../core/turn/turn-event.js';
 import '../../core/turn/turn.events.js';
 import '../../memories/episodes/episode.events.js';
 import { EventBus } from '../../platform/events/event-bus.js';
+import { clipText } from '../../platform/text/storable-text.js';
 import type { TurnDraft } from './turn-drafts.js';
+
+/** Characters of a summary in an event. */
+const SUMMARY_LIMIT = 2_000;
 
 /** Tells of a stored turn, once it has committed; for telemetry only. */
 @Injectable()
@@ -25,14 +30,15 @@ export class TurnAnnouncement {
         started_at: turn.started_at,
         ended_at: turn.ended_at,
         duration_ms: duration,
-        task_summary: taskSummary,
-        plan_summary: turn.plan.summary,
+        task_summary: clipText(taskSummary, SUMMARY_LIMIT),
+        plan_summary: clipText(turn.plan.summary, SUMMARY_LIMIT),
         plan_decision: turn.plan.decision,
         tool_sequence: turn.tool_sequence,
         plan_tool_sequence: turn.plan_tool_sequence,
         skills_used: turn.skills_used,
         review_outcome: turn.review_outcome,
         iterations: turn.iterations,
+        interactions: turn.interactions.filter(isIdentifiable).map(({ body: _body, ...who }) => who),
       },
     });
   }

@@ -89,6 +89,9 @@ export class Planner {
         [`${block.key}_bytes`, Buffer.byteLength(text)],
       ]),
     );
+    for (const { block, text, reason } of resolved) {
+      this.events.observe('plan_block.frozen', { block: block.key, reason, hit: text !== '' });
+    }
     const knowledge = resolved.find(({ block }) => block.key === 'relevant_knowledge');
     this.events.publish('plan_prefetch.summary', {
       ...aboutTurn(context),

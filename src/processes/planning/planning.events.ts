@@ -1,4 +1,4 @@
-import type { PlanBlockKey } from '../../core/turn/extension-points.js';
+import type { BlockReason, PlanBlockKey } from '../../core/turn/extension-points.js';
 import type { PlanDecision } from '../../core/turn/turn.models.js';
 
 export type BlockMeasures = { [Key in PlanBlockKey as `${Key}_hit`]: boolean } & {
@@ -21,5 +21,10 @@ declare module '../../platform/events/app-events.js' {
       block_bytes: number;
       selection_count: number;
     };
+  }
+
+  interface AppObservations {
+    /** A block of a plan context was frozen. */
+    'plan_block.frozen': { block: PlanBlockKey; reason: BlockReason; hit: boolean };
   }
 }

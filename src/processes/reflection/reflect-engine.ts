@@ -8,6 +8,7 @@ import type { JobOutcome } from '../../platform/jobs/job.models.js';
 import { ReflectionGates } from './reflection.gates.js';
 import './reflection.events.js';
 import { ReflectionLedger } from './reflection.ledger.js';
+import { ReflectionTimeline, type ReflectionStatus } from './reflection-timeline.js';
 import { WorkerPass, type PassResult } from './worker-pass.js';
 
 const SLOT_RENEWAL_SECONDS = 40;
@@ -53,22 +54,27 @@ export class ReflectEngine {
       return status === 'dead' ? { status: 'dead', error: reason ?? status } : { status: 'done' };
     }
     const agent = await this.agents.get(orgId, turn.agentId);
+    const timeline = new ReflectionTimeline();
     const verdict = await this.gates.judge(agent, turn.body);
     if (!verdict.pass) {
       // It may have waited for a slot before; now no slot must be kept for it.
       await this.slots.stopWaiting(orgId, turnId);
       if ('end' in verdict) {
         await this.ledger.skipPending(orgId, turnId, verdict.end);
+        this.observe(turn, timeline, 'skipped', verdict.end);
         return this.end(turn, agent, { status: 'skipped', reason: verdict.end, workersRun: 0 });
       }
       if (turn.reflection.reason !== verdict.wait) {
+        this.observe(turn, timeline, 'waiting', verdict.wait);
         this.log.log(`reflection_skipped_budget_exhausted: turn ${turnId} of agent ${agent.handle} waits`);
       }
       return this.wait(turn, verdict.wait, verdict.at);
     }
     const slot = await this.slots.acquireForReflection(orgId, agent.role, turnId);
-    if ('waitingSince' in slot)
+    if ('waitingSince' in slot) {
+      if (turn.reflection.reason !== 'slot') this.observe(turn, timeline, 'waiting', 'slot');
       return this.wait(turn, 'slot', inSeconds(slotWaitSeconds(slot.waitingSince) * jitter()));
+    }
     const renewal = setInterval(() => {
       this.slots.renew(orgId, slot.slot_id).catch((error: unknown) => {
         this.log.warn(`slot ${slot.slot_id} of turn ${turnId} was not renewed: ${String(error)}`);
@@ -76,15 +82,26 @@ export class ReflectEngine {
     }, SLOT_RENEWAL_SECONDS * 1000);
     try {
       await this.turns.setReflection(turn, { status: 'running', reason: null });
-      return await this.conclude(
-        turn,
-        agent,
-        await this.pass.run({ turn, body: turn.body, agent, role: verdict.role, signal }),
-      );
+      const result = await this.pass.run({ turn, body: turn.body, agent, role: verdict.role, timeline, signal });
+      this.observe(turn, timeline, result.status === 'retry' ? 'retrying' : result.status, reasonOf(result));
+      return await this.conclude(turn, agent, result);
     } finally {
       clearInterval(renewal);
       await this.slots.release(orgId, slot.slot_id);
     }
+  }
+
+  private observe(
+    { turnId, agentId, traceId, spanId }: TurnRecord,
+    { startedAt, steps }: ReflectionTimeline,
+    status: ReflectionStatus,
+    reason: string | null,
+  ): void {
+    const endedAt = new Date();
+    this.events.observe('reflection.looked', {
+      ...{ turnId, agentId, traceId, spanId, status, reason },
+      ...{ startedAt, endedAt, steps },
+    });
   }
 
   private async conclude(turn: TurnRecord, agent: Agent, result: PassResult): Promise<JobOutcome> {
@@ -120,6 +137,11 @@ export class ReflectEngine {
     });
     return { status: 'done' };
   }
+}
+
+function reasonOf(result: PassResult): string | null {
+  if (result.status === 'dead') return result.reason;
+  return result.status === 'superseded' ? 'superseded' : null;
 }
 
 /** A tenth of the time waited so far, from 5 to 30 seconds: many that wait long must not keep the workers busy. */

@@ -6,12 +6,14 @@ import { salientText } from '../../core/turn/salient-text.js';
 import type { FinishedTurn } from '../../core/turn/turn.models.js';
 import type { TurnRecord } from '../../core/turn/turn.store.js';
 import { PlanContextStore } from '../planning/plan-context.store.js';
+import type { ReflectionTimeline } from './reflection-timeline.js';
 
 export interface Pass {
   turn: TurnRecord;
   body: FinishedTurn;
   agent: Agent;
   role: Role;
+  timeline: ReflectionTimeline;
   signal: AbortSignal;
 }
 

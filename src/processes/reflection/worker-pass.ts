@@ -79,6 +79,7 @@ export class WorkerPass {
     const retries: Date[] = [];
     const guarded = async (part: string, work: (attempts: number) => Promise<void>): Promise<void> => {
       const attempts = rows.find((row) => row.part === part)?.attempts ?? 0;
+      pass.timeline.begin(worker.name, part);
       try {
         await work(attempts);
       } catch (error) {
@@ -134,6 +135,7 @@ export class WorkerPass {
       if (!settled) await worker.settle?.(input, part, end);
       const { attempts, error } = last;
       await this.ledger.write(key, { status: end, reason, attempts, error, settled: true });
+      this.database.afterCommit(() => pass.timeline.end(worker.name, part, end, reason));
     });
   }
 
@@ -161,6 +163,7 @@ export class WorkerPass {
     await this.whileOpen(pass, worker.name, part, (key) =>
       this.ledger.write(key, { status: 'pending', reason: 'backoff', attempts, error: message, settled: false }),
     );
+    pass.timeline.end(worker.name, part, 'retrying', unavailable?.fault ?? 'fault');
     const seconds = Math.min(base * 2 ** Math.max(0, attempts - 1), MAX_BACKOFF_SECONDS);
     return unavailable?.retryAt ?? new Date(Date.now() + seconds * 1000);
   }
