@@ -96,6 +96,7 @@ describe('GET /events', () => {
       new Set([
         'plan_prefetch.summary',
         'turn.completed',
+        'counterparty_profile.updated',
         'episode.written',
         'auxiliary_call.completed',
         'persist_decider.completed',

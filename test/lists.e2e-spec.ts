@@ -20,7 +20,7 @@ let test: TestApp;
 let agentId: string;
 let orgId: string;
 beforeAll(async () => {
-  test = await startApp();
+  test = await startApp({ config: { learning: { episode_lifecycle: { max_raw_episodes_per_agent: 0 } } } });
   await test.http
     .post('/turns')
     .send(aTurn({ agent: 'owner' }))

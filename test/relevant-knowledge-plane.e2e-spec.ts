@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startApp, type TestApp } from './support/app.js';
 import { PlaneServer } from './support/plane-server.js';
-import { aPlanRequest } from './support/requests.js';
+import { aPlanRequest, firstRunEnded } from './support/requests.js';
 import { ScriptedModel } from './support/scripted-model.js';
 
 const SHARED = 'plane_api_shared';
@@ -56,6 +56,8 @@ async function start(projects: string[]): Promise<void> {
       organization: organization(projects),
     },
   });
+  await firstRunEnded(test.http, 'refresh-tool-skills');
+  plane.requests.length = 0;
 }
 
 async function blockOf(agent: string, query = 'deploy'): Promise<Block> {

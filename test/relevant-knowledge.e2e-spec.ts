@@ -4,7 +4,7 @@ import { fencedIn } from '../examples/local-model-prompt.js';
 import { scriptedAnswer } from '../examples/local-model-answers.js';
 import { startApp, type TestApp } from './support/app.js';
 import { basic, ConfluenceServer } from './support/confluence-server.js';
-import { aPlanRequest, eventsOf } from './support/requests.js';
+import { aPlanRequest, eventsOf, firstRunEnded } from './support/requests.js';
 import { ScriptedModel } from './support/scripted-model.js';
 import { aMessage } from './support/turns.js';
 
@@ -48,6 +48,8 @@ beforeAll(async () => {
       organization: organization(),
     },
   });
+  await firstRunEnded(test.http, 'refresh-tool-skills', { authorization: 'Bearer root-key' });
+  wiki.reset();
 });
 afterEach(async () => {
   model.reset();

@@ -76,3 +76,15 @@ export function eventsOf<Type extends AppEventType>(test: TestApp, type: Type): 
   test.app.get(EventBus).on(type, (event) => void seen.push(event));
   return seen;
 }
+
+/** Waits until the first run of a job that begins at the start of the service has ended, well or not. */
+export async function firstRunEnded(
+  http: TestAgent,
+  task: string,
+  headers: Record<string, string> = {},
+): Promise<void> {
+  await eventually(
+    async () => (await http.get(`/jobs?task=${task}`).set(headers).expect(200)).body as { items: { status: string }[] },
+    ({ items }) => !items.some(({ status }) => ['pending', 'running'].includes(status)),
+  );
+}

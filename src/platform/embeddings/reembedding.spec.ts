@@ -168,6 +168,14 @@ describe('the job embed-missing', () => {
     ]);
   });
 
+  it('goes on behind a table without rows while an outage of before is not known to be over', async () => {
+    const behind = new MemoryTable('b', rowsOf(2));
+    const { embeddings, embedMissing } = setUp([new MemoryTable('a', []), behind]);
+    await embeddings.embed('unreachable');
+    expect(embeddings.outage).toBe(true);
+    expect(await embedMissing.run()).toEqual({ embedded: 2, failed: 0 });
+  });
+
   it('comes back soon from an outage, later for texts that are refused', async () => {
     const { job } = setUp([new MemoryTable('a', rowsOf(2))]);
     expect(await job.run({ org_id: 'x' }, context)).toEqual({ status: 'done' });

@@ -70,7 +70,8 @@ export class EmbedMissing {
       const { embedded, failed } = await this.runTable(rows, model, signal);
       total.embedded += embedded;
       total.failed += failed;
-      if (this.embeddings.outage || signal?.aborted) break;
+      // An outage of before says nothing of now, unless a table has just failed.
+      if ((failed > 0 && this.embeddings.outage) || signal?.aborted) break;
     }
     return total;
   }
