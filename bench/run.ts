@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { Bench } from './bench.js';
 import { clustering } from './clustering.js';
 import { intake } from './intake.js';
+import { lifecycle } from './lifecycle.js';
 import { priorWork } from './prior-work.js';
 import { retrieval } from './retrieval.js';
 import { search } from './search.js';
@@ -13,6 +14,7 @@ const SUITES: Record<string, (bench: Bench) => Promise<void>> = {
   'prior-work': priorWork,
   search,
   clustering,
+  lifecycle,
   intake,
 };
 
