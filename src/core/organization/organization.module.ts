@@ -7,6 +7,7 @@ import { ApiKeysController } from './api-keys.controller.js';
 import { Budgets } from './budgets.js';
 import { ExecutionSlots } from './execution-slots.js';
 import { LearningGate } from './learning-gate.js';
+import { LiveTurnModel } from './live-turn-model.js';
 import { Members } from './members.js';
 import { OrganizationController } from './organization.controller.js';
 import { Organizations } from './organizations.js';
@@ -16,7 +17,7 @@ import { UnitChains } from './unit-chains.js';
 @Module({
   imports: [AuthModule, AuxiliaryModule],
   controllers: [AgentsController, ApiKeysController, OrganizationController, SlotsController],
-  providers: [Agents, Budgets, ExecutionSlots, LearningGate, Members, Organizations, UnitChains],
-  exports: [Agents, Budgets, ExecutionSlots, LearningGate, Members, Organizations, UnitChains],
+  providers: [Agents, Budgets, ExecutionSlots, LearningGate, LiveTurnModel, Members, Organizations, UnitChains],
+  exports: [Agents, Budgets, ExecutionSlots, LearningGate, LiveTurnModel, Members, Organizations, UnitChains],
 })
 export class OrganizationModule {}

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AuxiliaryModel } from '../../core/auxiliary/auxiliary-model.js';
 import { fence, FENCE_RULE } from '../../core/auxiliary/fence.js';
+import { LiveTurnModel } from '../../core/organization/live-turn-model.js';
 import type { AgentRef, RoleContext, TraceContext } from '../../core/turn/extension-points.js';
 import { Settings } from '../../platform/config/settings.js';
 import { clipText } from '../../platform/text/storable-text.js';
@@ -32,7 +32,7 @@ export class EpisodeSummary {
   private readonly log = new Logger(EpisodeSummary.name);
 
   constructor(
-    private readonly auxiliary: AuxiliaryModel,
+    private readonly model: LiveTurnModel,
     private readonly settings: Settings,
   ) {}
 
@@ -41,7 +41,7 @@ export class EpisodeSummary {
     const { reflect } = this.settings.learning;
     if (!reflect.summarize_episodes || request.role.chain.length === 0 || request.episodes.length === 0) return null;
     try {
-      const answer = await this.auxiliary.ask({
+      const answer = await this.model.ask({
         orgId: request.orgId,
         agent: request.agent,
         chain: request.role.chain,
