@@ -168,14 +168,14 @@ describe('query_episodes', () => {
     expect(raw.output.split('\n').sort()).toEqual(
       [
         PREFACE,
-        `- [done, 2026-11-02 UTC] [withheld: injection] ${tools}`,
+        `- [done, 2026-11-02 UTC] [blocked] ${tools}`,
         `- [done, 2026-11-02 UTC] # Refund ## the zebra order ${tools}`,
       ].sort(),
     );
     expect(tasks(raw)).toContain(order);
     model.reply('summarize_episodes', `## Zebras\n- You refunded one.\n- ${order}.\n  # The end`);
     const { output } = await query(agent, { query: 'refund the zebra' });
-    expect(output).toBe(`${PREFACE}\nZebras\n- You refunded one.\n[withheld: injection]\nThe end`);
+    expect(output).toBe(`${PREFACE}\nZebras\n- You refunded one.\n[blocked]\nThe end`);
   });
 
   it.each([
