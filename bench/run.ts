@@ -6,6 +6,7 @@ import { clustering } from './clustering.js';
 import { intake } from './intake.js';
 import { priorWork } from './prior-work.js';
 import { retrieval } from './retrieval.js';
+import { screening } from './screening.js';
 import { search } from './search.js';
 
 const SUITES: Record<string, (bench: Bench) => Promise<void>> = {
@@ -14,6 +15,7 @@ const SUITES: Record<string, (bench: Bench) => Promise<void>> = {
   search,
   clustering,
   intake,
+  screening,
 };
 
 const { values, positionals } = parseArgs({ options: { postgres: { type: 'boolean' } }, allowPositionals: true });
