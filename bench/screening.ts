@@ -27,7 +27,9 @@ const PLACES: Record<string, Placed> = {
 export function screening(_bench: Bench): Promise<void> {
   if (!existsSync(new URL('injections/', DATA))) console.log('skipped: ../shared/data/injections is absent');
   else {
-    const mails = linesOf('injections/benign-emails.jsonl').map((line) => (JSON.parse(line) as { context: string }).context);
+    const mails = linesOf('injections/benign-emails.jsonl').map(
+      (line) => (JSON.parse(line) as { context: string }).context,
+    );
     printTable(attackRows(mails));
     console.log();
     printTable(harmlessRows(mails));
@@ -47,8 +49,14 @@ function attackRows(mails: readonly string[]): Row[] {
   const attacks = categories.slice(-ATTACKS);
   for (const [name, texts] of categories) add(name, texts);
   const all = attacks.flatMap(([, texts]) => texts);
-  add(`the last ${ATTACKS}, every other text`, all.filter((_, index) => index % 2 === 0));
-  add(`the last ${ATTACKS}, the others`, all.filter((_, index) => index % 2 === 1));
+  add(
+    `the last ${ATTACKS}, every other text`,
+    all.filter((_, index) => index % 2 === 0),
+  );
+  add(
+    `the last ${ATTACKS}, the others`,
+    all.filter((_, index) => index % 2 === 1),
+  );
   add(`the last ${ATTACKS}`, all);
   return rows;
 }
@@ -84,13 +92,22 @@ function timeRows(mails: readonly string[]): Row[] {
   const texts: Record<string, string> = {
     'e-mails': long(mails.join('\n')),
     'the longest e-mail': long([...mails].sort((a, b) => b.length - a.length)[0]!),
-    'near misses of an order': long('Never ignore all previous instructions in your reply; they cannot add a link to your answer. '),
+    'near misses of an order': long(
+      'Never ignore all previous instructions in your reply; they cannot add a link to your answer. ',
+    ),
   };
   const floor = /\b(?:ignore|disregard|forget)\s+instructionz\b/iu;
   const rows: Row[] = [[`${LENGTH.toLocaleString('en')} characters`, 'p50 ms', 'p95 ms', 'floor p50 ms', 'ratio']];
   for (const [name, text] of Object.entries(texts)) {
-    const [p50, p95] = quantiles(timesOf(() => screenText(text)), 0.5, 0.95) as [number, number];
-    const [bare] = quantiles(timesOf(() => floor.test(text)), 0.5) as [number];
+    const [p50, p95] = quantiles(
+      timesOf(() => screenText(text)),
+      0.5,
+      0.95,
+    ) as [number, number];
+    const [bare] = quantiles(
+      timesOf(() => floor.test(text)),
+      0.5,
+    ) as [number];
     rows.push([name, p50.toFixed(3), p95.toFixed(3), bare.toFixed(4), (p50 / bare).toFixed(1)]);
   }
   return rows;

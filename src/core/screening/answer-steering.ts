@@ -45,7 +45,8 @@ const DISGUISES: readonly RegExp[] = [
   `(?:combine|join|merge|concatenate|fuse|glue)\\s+${GAP(3)}words\\s+${GAP(4)}${TEXT}`,
 ].map(order);
 
-const ADDRESS = "(?:https?://|www\\.)[^\\s\"'”]{3,200}|[\\w-]{2,60}\\.(?:com|net|org|io|xyz|info|biz|app|site|online|example)\\b";
+const ADDRESS =
+  '(?:https?://|www\\.)[^\\s"\'”]{3,200}|[\\w-]{2,60}\\.(?:com|net|org|io|xyz|info|biz|app|site|online|example)\\b';
 const PIECE =
   `(?:["“][^"”]{1,300}["”]|['‘][^'’]{1,300}['’]|${ADDRESS}|(?:an?|the|some|one|this)\\s+(?:[\\w-]{1,30}\\s+){0,3}?` +
   '(?:sentence|statement|paragraph|line|phrase|headline|reminder|tip|reason|appeal|recommendation|endorsement|advert|advertisement|ad|' +
@@ -54,7 +55,8 @@ const PIECE =
 const REST = '(?:[^.!?]|[.!?](?!\\s)){0,200}?';
 /** A piece about the reader itself is what people ask each other for. */
 const ABOUT_OTHERS = `(?!\\s+(?:to|of|with|about|from)\\s+(?!${ANSWER})(?:you|your|yours)\\b)`;
-const TO_VERB = 'to\\s+(?!(?:the|an?|this|that|these|those|my|our|your|his|her|their|its|any|all|me|us|him|them|it)\\b)[a-z]+';
+const TO_VERB =
+  'to\\s+(?!(?:the|an?|this|that|these|those|my|our|your|his|her|their|its|any|all|me|us|him|them|it)\\b)[a-z]+';
 
 /** The answer is to carry what somebody else wants said. */
 const PLANTS: readonly RegExp[] = [

@@ -1,10 +1,69 @@
 /** Letters of other scripts that look like Latin ones (Unicode UTS 39, confusables), those that make English words. */
 const LOOK_ALIKES = new Map(
   Object.entries({
-    а: 'a', е: 'e', о: 'o', р: 'p', с: 'c', у: 'y', х: 'x', і: 'i', ј: 'j', ѕ: 's', ԁ: 'd', һ: 'h', ԛ: 'q', ԝ: 'w', г: 'r', п: 'n', ɡ: 'g', ց: 'g', ո: 'n', ս: 'u', օ: 'o',
-    ν: 'v', ο: 'o', ρ: 'p', τ: 't', υ: 'u', ι: 'i', α: 'a', ε: 'e', κ: 'k', η: 'n', ɑ: 'a', ı: 'i', ⅼ: 'l',
-    А: 'A', В: 'B', Е: 'E', К: 'K', М: 'M', Н: 'H', О: 'O', Р: 'P', С: 'C', Т: 'T', У: 'Y', Х: 'X', І: 'I', Ѕ: 'S', Ј: 'J',
-    Α: 'A', Β: 'B', Ε: 'E', Ζ: 'Z', Η: 'H', Ι: 'I', Κ: 'K', Μ: 'M', Ν: 'N', Ο: 'O', Ρ: 'P', Τ: 'T', Υ: 'Y', Χ: 'X',
+    а: 'a',
+    е: 'e',
+    о: 'o',
+    р: 'p',
+    с: 'c',
+    у: 'y',
+    х: 'x',
+    і: 'i',
+    ј: 'j',
+    ѕ: 's',
+    ԁ: 'd',
+    һ: 'h',
+    ԛ: 'q',
+    ԝ: 'w',
+    г: 'r',
+    п: 'n',
+    ɡ: 'g',
+    ց: 'g',
+    ո: 'n',
+    ս: 'u',
+    օ: 'o',
+    ν: 'v',
+    ο: 'o',
+    ρ: 'p',
+    τ: 't',
+    υ: 'u',
+    ι: 'i',
+    α: 'a',
+    ε: 'e',
+    κ: 'k',
+    η: 'n',
+    ɑ: 'a',
+    ı: 'i',
+    ⅼ: 'l',
+    А: 'A',
+    В: 'B',
+    Е: 'E',
+    К: 'K',
+    М: 'M',
+    Н: 'H',
+    О: 'O',
+    Р: 'P',
+    С: 'C',
+    Т: 'T',
+    У: 'Y',
+    Х: 'X',
+    І: 'I',
+    Ѕ: 'S',
+    Ј: 'J',
+    Α: 'A',
+    Β: 'B',
+    Ε: 'E',
+    Ζ: 'Z',
+    Η: 'H',
+    Ι: 'I',
+    Κ: 'K',
+    Μ: 'M',
+    Ν: 'N',
+    Ο: 'O',
+    Ρ: 'P',
+    Τ: 'T',
+    Υ: 'Y',
+    Χ: 'X',
   }),
 );
 const MIXED = /[A-Za-z][а-яА-ЯёіјѕԁһԛԝІЅЈα-ωΑ-Ωɡցոսօɑı]|[а-яА-ЯёіјѕԁһԛԝІЅЈα-ωΑ-Ωɡցոսօɑı][A-Za-z]/u;
@@ -13,11 +72,22 @@ const LOOK_ALIKE = new RegExp(`[${[...LOOK_ALIKES.keys()].join('')}]`, 'gu');
 /** Letters set apart by one mark each, at least eight of them; a wider gap parts words. */
 const SPACED = /(?<![\p{L}\p{N}])[A-Za-z](?:[ .*_·|-]{1,3}[A-Za-z](?![A-Za-z])){7,2000}/gu;
 
-const LEET: Readonly<Record<string, string>> = { '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '@': 'a', $: 's', '!': 'i' };
+const LEET: Readonly<Record<string, string>> = {
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+};
 const LEET_WORD = /[a-z0-9@$!]{2,30}/giu;
 
 /** Enough of an order to be worth decoding the text. */
-const LEET_SIGN = /[i1!]n[s5$][t7]ruc[t7][i1!][o0]n|[i1!]gn[o0]r[e3]|d[i1!][s5$]r[e3]g[a4@]rd|f[o0]rg[e3][t7]|pr[o0]mp[t7]|[s5$][e3]cr[e3][t7]/iu;
+const LEET_SIGN =
+  /[i1!]n[s5$][t7]ruc[t7][i1!][o0]n|[i1!]gn[o0]r[e3]|d[i1!][s5$]r[e3]g[a4@]rd|f[o0]rg[e3][t7]|pr[o0]mp[t7]|[s5$][e3]cr[e3][t7]/iu;
 const REVERSED = /snoitcurtsni|erongi|dragersid|tpmorp metsys/iu;
 const ROTATED = /vafgehpgvba|vtaber|qvfertneq|flfgrz cebzcg/iu;
 

@@ -70,7 +70,8 @@ const EXFILTRATIONS: readonly RegExp[] = [
 
 /** Without these, which are quick to look for, there is no order of the kind. */
 const OVERRIDE_SIGN = /ignor|disregard|forget|follow|obey|overrid|overrul|bypass|discard/iu;
-const SECRET_SIGN = /secret|passw|passphrase|credential|keys?\b|token|cookie|env|prompt|hidden|initial|developer|system message/iu;
+const SECRET_SIGN =
+  /secret|passw|passphrase|credential|keys?\b|token|cookie|env|prompt|hidden|initial|developer|system message/iu;
 
 const EXPLAINING =
   /\b(?:prompt[- ]injections?|injections? attacks?|jailbreak(?:s|ing)?|attack(?:s|er|ers)?|adversar\w+|malicious(?:ly)?|phish\w*|untrusted|red[- ]team\w*|injected)\b/iu;
@@ -98,7 +99,8 @@ export function findInjection(text: string, kind: TextKind): string | null {
 /** The order in it to ignore the instructions or to hand secrets over, also where its words run together. */
 export function findOverride(text: string): string | null {
   const line = onOneLine(text);
-  if (overrides(line) || (RUN_TOGETHER.test(line) && !EXPLAINING.test(line))) return 'orders to ignore the instructions';
+  if (overrides(line) || (RUN_TOGETHER.test(line) && !EXPLAINING.test(line)))
+    return 'orders to ignore the instructions';
   return exfiltrates(line) ? 'orders to hand over secrets' : null;
 }
 
@@ -112,7 +114,9 @@ function overrides(line: string): boolean {
 }
 
 function exfiltrates(line: string): boolean {
-  return SECRET_SIGN.test(line) && some(EXFILTRATIONS, line, (found) => !NEGATION.test(found.before) && !isMention(found));
+  return (
+    SECRET_SIGN.test(line) && some(EXFILTRATIONS, line, (found) => !NEGATION.test(found.before) && !isMention(found))
+  );
 }
 
 function findSteering(line: string, kind: TextKind): string | null {

@@ -1,5 +1,6 @@
 /** Files that hold keys; the public half of a pair is none. */
-const KEY_FILE = /(?:\.ssh\/id_[a-z0-9]{1,20}(?!\.pub|[a-z0-9])|\.aws\/credentials|\.env\b|\/etc\/shadow\b|\.netrc\b)/giu;
+const KEY_FILE =
+  /(?:\.ssh\/id_[a-z0-9]{1,20}(?!\.pub|[a-z0-9])|\.aws\/credentials|\.env\b|\/etc\/shadow\b|\.netrc\b)/giu;
 const SENDER = /\b(?:curl|wget|nc|ncat|Invoke-WebRequest)\b/iu;
 /** What hands a file to the command before it: right before its path. */
 const HANDED_OVER = /(?:@|<|--post-file[= ]|-T\s?|\|\s?)\s?["']?(?:~|\$HOME)?[\w./-]{0,60}$/iu;

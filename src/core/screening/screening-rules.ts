@@ -28,7 +28,8 @@ export function screenText(text: string, kind: TextKind = 'fact'): ScreeningVerd
   const injection = findInjection(seen, kind);
   if (injection !== null) return { flagged: true, reason: 'injection', detail: injection };
   const hidden =
-    firstOf(otherGuises(seen), findOverride) ?? firstOf(decoded, (part) => findInjection(part, kind) ?? findOverride(part));
+    firstOf(otherGuises(seen), findOverride) ??
+    firstOf(decoded, (part) => findInjection(part, kind) ?? findOverride(part));
   if (hidden !== null) return { flagged: true, reason: 'injection', detail: `${hidden}, in disguise` };
   const invisible = findInvisible(text);
   if (invisible !== null) {

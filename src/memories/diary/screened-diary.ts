@@ -103,7 +103,12 @@ export class ScreenedDiary implements QuarantinedWrite, OnModuleInit {
     const held = payload as HeldPayload;
     const ttlUntil = (text: string | null): Date | null => (text === null ? null : new Date(text));
     if (held.operation === 'change') {
-      const change = { content: held.content, ttlUntil: ttlUntil(held.ttlUntil), embedding: null, operatorReleased: true };
+      const change = {
+        content: held.content,
+        ttlUntil: ttlUntil(held.ttlUntil),
+        embedding: null,
+        operatorReleased: true,
+      };
       return this.diary.change({ orgId, agentId, id: held.id }, change);
     }
     const { draft } = held;

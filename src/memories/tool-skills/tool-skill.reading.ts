@@ -41,7 +41,9 @@ export function readable(
   const title = substitute(skill.title, given.variables);
   const summary = substitute(skill.summary, given.variables);
   const body = renderBody(skill.body, given);
-  const verdict = skill.released ? { flagged: false as const } : screenText(`${title}\n${summary}\n${body}`, 'procedure');
+  const verdict = skill.released
+    ? { flagged: false as const }
+    : screenText(`${title}\n${summary}\n${body}`, 'procedure');
   if (!verdict.flagged) return { key, title, summary, required, body, blocked: null };
   return { key, title: BLOCKED, summary: BLOCKED, required, body: BLOCKED, blocked: verdict.reason };
 }
