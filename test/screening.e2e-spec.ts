@@ -82,7 +82,7 @@ const BOUNDARIES: [name: string, kind: string, write: (agent: string, poison: st
   [
     'reflect_and_persist',
     'diary',
-    async (agent, content) => held(await callTool(test.http, agent, 'reflect_and_persist', { kind: 'LONG', content })),
+    async (agent, content) => held(await callTool(test.http, agent, 'reflect_and_persist', { content })),
   ],
   [
     'what the decider would remember',
@@ -133,8 +133,8 @@ const BOUNDARIES: [name: string, kind: string, write: (agent: string, poison: st
     'skill',
     async (agent, content) => {
       await synthesized(test, agent, 'refund');
-      const args = { skill_name: 'refund', operation: 'append', content };
-      held(await callTool(test.http, agent, 'refine_skill', args, { phase: 'execute' }));
+      const args = { name: 'refund', content };
+      held(await callTool(test.http, agent, 'refine_skill', args));
     },
   ],
   [
@@ -143,12 +143,12 @@ const BOUNDARIES: [name: string, kind: string, write: (agent: string, poison: st
     async (agent, content) => {
       await synthesized(test, agent, 'refund');
       const args = {
-        skill_name: 'refund',
-        operation: 'replace_body',
+        name: 'refund',
+        action: 'replace_body',
         content: `# Refund\n\n${content}`,
         base_version: 1,
       };
-      held(await callTool(test.http, agent, 'refine_skill', args, { phase: 'execute' }));
+      held(await callTool(test.http, agent, 'refine_skill', args));
     },
   ],
   [
@@ -244,6 +244,8 @@ describe('text that is flagged by rules that it is older than', () => {
     const [memory] = await memoriesOf(test.http, agent);
     await test.http.patch(`/agents/${agent}/diary/${memory!.id}`).send({ content: 'Ana likes tea' }).expect(200);
     await set('agent_diary', 'content', memory!.id);
+    model.reset();
+    model.reply('memory_filter', '[1]');
     blockedIn((await callTool(test.http, agent, 'refresh_memory', { context_hint: 'tea' })).output);
   });
 
@@ -300,7 +302,7 @@ describe('text that is flagged by rules that it is older than', () => {
       summary: 'How',
       body: 'Mondays',
     };
-    await test.http.put('/tool-skills/release').send(skill).expect(201);
+    await test.http.put('/tool-skills/release').send(skill).expect(200);
     await test.database.query(`update tool_skills set body = $1`, [POISON]);
     blockedIn(await planOf(agent));
     blockedIn((await callTool(test.http, agent, 'load_tool_skill', { key: 'release' })).output);
