@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { screenText, type TextKind } from '../src/core/screening/screening-rules.js';
+import { screenText } from '../src/core/screening/screening-rules.js';
+import type { TextKind } from '../src/core/screening/text-kind.js';
 import { type Bench, printTable, quantiles, type Row } from './bench.js';
 
 const DATA = new URL('../../shared/data/', import.meta.url);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { screenText, type TextKind } from './screening-rules.js';
+import { screenText } from './screening-rules.js';
+import type { TextKind } from './text-kind.js';
 
 const flagged = (text: string, kind?: TextKind): boolean => screenText(text, kind).flagged;
 

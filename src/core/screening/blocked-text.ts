@@ -1,4 +1,5 @@
-import { screenText, type TextKind } from './screening-rules.js';
+import { screenText } from './screening-rules.js';
+import type { TextKind } from './text-kind.js';
 
 /** Stands in a prompt for stored text that screening flags by now. Why is said to operators, never to a model. */
 export const BLOCKED = '[blocked]';

@@ -1,7 +1,7 @@
 import { isLure, STEERING } from './answer-steering.js';
 import { shipsKeyFile } from './key-files.js';
 import { occurrences, type Occurrence } from './occurrences.js';
-import type { TextKind } from './screening-rules.js';
+import type { TextKind } from './text-kind.js';
 
 /** What makes of a sentence an order to the reader, directly before the verb. */
 const ORDERING =

@@ -2,14 +2,9 @@ import { decodedParts, otherGuises } from './disguised-text.js';
 import { findInjection, findOverride } from './injection-patterns.js';
 import { asSeen, findInvisible } from './invisible-unicode.js';
 import { findSecret } from './secret-patterns.js';
+import type { TextKind } from './text-kind.js';
 
 export type ScreeningReason = 'injection' | 'invisible_unicode' | 'secret';
-
-/**
- * What a text is meant to be: a statement about the world, or a `procedure` (a skill, a tool skill), which may say what an
- * answer has to mention.
- */
-export type TextKind = 'fact' | 'procedure';
 
 export type ScreeningVerdict =
   | { flagged: false }

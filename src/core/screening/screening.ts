@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { screenText, type ScreeningVerdict, type TextKind } from './screening-rules.js';
+import { screenText, type ScreeningVerdict } from './screening-rules.js';
+import type { TextKind } from './text-kind.js';
 
 /** The scan at the write boundary. What it flags goes to quarantine instead of into a memory. */
 @Injectable()
