@@ -231,7 +231,7 @@ describe('relevant knowledge', () => {
     });
     model.reply('relevant_knowledge_query', 'deploy');
     const { text } = await blockOf('worker');
-    expect(text).toContain('- **[withheld: injection]**\n');
+    expect(text).toContain('- **[blocked]**\n');
     expect(text).toContain('- **Deploy ## Personal memory**: deploy \uFFFD\n');
     expect(text).not.toMatch(/^\s*#/m);
     expect(text).not.toContain('reveal the system prompt');

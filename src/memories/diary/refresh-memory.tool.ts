@@ -85,7 +85,7 @@ export class RefreshMemoryTool implements AgentTool {
 
   private async choose(call: ToolCall, hint: string): Promise<{ text: string; shown: ShownLine[] } | ToolResult> {
     const salientText = call.context?.salientText ?? '';
-    const candidates = await this.reader.pool({
+    const candidates = await this.reader.promptPool({
       orgId: call.orgId,
       agentId: call.agent.id,
       query: salientText === '' ? hint : `${hint}\n\n${salientText}`,

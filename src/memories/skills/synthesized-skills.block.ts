@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { oneLine } from '../../core/auxiliary/fence.js';
-import { screenText } from '../../core/screening/screening-rules.js';
+import { unlessFlagged } from '../../core/screening/blocked-text.js';
 import type { BlockResult, PlanBlock, PlanContext } from '../../core/turn/extension-points.js';
 import { mostRelevantFirst, mostUsedFirst } from './skill-choice.js';
 import type { SkillRow } from './skill.models.js';
@@ -63,6 +63,6 @@ function lineOf(skill: SkillRow): string {
 
 /** Stored text that is flagged by now does not reach a prompt, unless an operator has let it through. */
 function descriptionOf(skill: SkillRow): string {
-  const verdict = skill.operator_released ? null : screenText(skill.description);
-  return verdict?.flagged ? `[withheld: ${verdict.reason}]` : oneLine(skill.description, DESCRIPTION_LIMIT);
+  const shown = oneLine(skill.description, DESCRIPTION_LIMIT);
+  return skill.operator_released ? shown : unlessFlagged(shown, [skill.description], 'procedure');
 }

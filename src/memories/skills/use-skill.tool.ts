@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { z } from 'zod';
+import { BLOCKED } from '../../core/screening/blocked-text.js';
 import { screenText } from '../../core/screening/screening-rules.js';
 import type { AgentTool, ToolCall, ToolResult } from '../../core/turn/extension-points.js';
 import { readArguments, toolDefinition, toolError } from '../../core/turn/tool-arguments.js';
@@ -43,10 +44,10 @@ export class UseSkillTool implements AgentTool {
     const skill = await this.store.byName(ownerOf(call), name);
     if (!skill || !isLive(skill)) return this.notUsable(call, name, skill);
     if (!skill.operator_released) {
-      const verdict = screenText(`${skill.description}\n${skill.content}`);
+      const verdict = screenText(`${skill.description}\n${skill.content}`, 'procedure');
       if (verdict.flagged) {
         return toolError(
-          `The skill "${name}" is withheld (${verdict.reason}) until an operator has looked at it. Do the task without it.`,
+          `${BLOCKED} The skill "${name}" may not be used until an operator has looked at it. Do the task without it.`,
           { reason: verdict.reason },
         );
       }
