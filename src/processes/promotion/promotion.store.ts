@@ -100,7 +100,7 @@ export class PromotionStore {
   ): Promise<void> {
     await this.database.query(
       `update promotions set unit = $3, updated_at = $5, member_skill_ids =
-         (select coalesce(jsonb_agg(distinct id), '[]'::jsonb) from jsonb_array_elements(member_skill_ids || $4::jsonb) id)
+         (select jsonb_agg(distinct member.id) from jsonb_array_elements(member_skill_ids || $4::jsonb) member(id))
        where org_id = $1 and id = any($2::uuid[]) and (unit <> $3 or not member_skill_ids @> $4::jsonb)`,
       [orgId, promotions.map(({ id }) => id), name, JSON.stringify(skillIds), new Date()],
     );
