@@ -188,14 +188,25 @@ describe('relevant knowledge', () => {
     const drafts = wiki.addPage({ space: 'ENG', title: 'Auto-Drafted Skills', body: 'deploy' });
     const draft = wiki.addPage({ space: 'ENG', title: 'Renamed: deploy', parentId: drafts.id });
     wiki.addPage({ space: 'ENG', title: 'Deploy below a draft', parentId: draft.id });
-    wiki.addPage({ space: 'OPS', title: '[Auto-draft] deploy' });
+    wiki.addPage({ space: 'OPS', title: '[Auto-draft] deploy, moved out by a person' });
     wiki.addPage({ space: 'ENG', title: 'Deploy, reviewed' });
     const guidance = wiki.addPage({ space: 'TOOLS', title: 'Tool Skills', body: 'deploy' });
     wiki.addPage({ space: 'TOOLS', title: 'Deploy guidance', parentId: guidance.id });
     wiki.addPage({ space: 'ENG', title: 'Tool Skills', body: 'deploy' });
     await put(organization(['ENG', 'OPS', 'TOOLS']));
     model.reply('relevant_knowledge_query', 'deploy');
-    expect(titlesIn(await blockOf('worker'))).toEqual(['Deploy, reviewed', 'Tool Skills']);
+    expect(titlesIn(await blockOf('worker'))).toEqual([
+      '[Auto-draft] deploy, moved out by a person',
+      'Deploy, reviewed',
+      'Tool Skills',
+    ]);
+  });
+
+  it('goes by the title of drafts where the server does not say what stands above them', async () => {
+    const row = (id: string, title: string): object => ({ id, title, space: { key: 'ENG' } });
+    wiki.fail({ status: 200, body: { results: [row('1', '[Auto-draft] deploy'), row('2', 'Deploy')] } });
+    model.reply('relevant_knowledge_query', 'deploy');
+    expect(titlesIn(await blockOf('worker'))).toEqual(['Deploy']);
   });
 
   it('reads on where most of what is found is not served, and shows six at most', async () => {
