@@ -34,7 +34,8 @@ describe('a service that is killed while a draft becomes a page', () => {
   const calls = (): number => model.requestsOf('promotion_synthesizer').length;
   const drafts = (): StoredPage[] => wiki.pages.filter(({ title }) => title.startsWith('[Auto-draft]'));
   const posts = (): number => wiki.requestsTo(/\/content$/).filter(({ method }) => method === 'POST').length;
-  const promoted = async (): Promise<unknown[]> => service.all('/events?type=skill.promoted');
+  const promoted = async (): Promise<unknown[]> =>
+    (await service.all<{ type: string }>('/events')).filter(({ type }) => type === 'skill.promoted');
 
   async function crash(): Promise<void> {
     await service.end('SIGKILL');
