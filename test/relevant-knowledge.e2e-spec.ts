@@ -106,10 +106,11 @@ describe('relevant knowledge', () => {
     expect(block).toMatchObject({ hit: true, selection_count: 1, reason: 'selected' });
     expect(block.text).toContain('\n- **Deploying**: Before a freeze, deploy & verify checkout.\n');
     expect(block.bytes).toBe(Buffer.byteLength(block.text));
-    expect(wiki.requests[0]!.query.get('cql')).toBe(
-      'space IN ("ENG","OPS") AND type = page AND text ~ "deploy freeze"',
-    );
-    expect(wiki.requests.map(({ headers }) => headers.authorization)).toEqual([SHARED]);
+    // The guidance for tools is read from time to time too.
+    const searches = wiki.requestsTo(/\/content\/search$/);
+    expect(searches.map(({ query, headers }) => [query.get('cql'), headers.authorization])).toEqual([
+      ['space IN ("ENG","OPS") AND type = page AND text ~ "deploy freeze"', SHARED],
+    ]);
     const [asked] = model.requestsOf('relevant_knowledge_query');
     expect(asked!.user.endsWith('Knowledge-base search query:')).toBe(true);
     expect(fencedIn(asked!.user)).toMatchObject([{ name: 'task', text: QUESTION }]);

@@ -19,7 +19,6 @@ function xmlProblem(html: string): string | null {
   parser.write(html);
   parser.end();
   if (/&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/i.test(html)) problem ??= 'entity';
-  // eslint-disable-next-line no-control-regex -- these are the ones that XML forbids
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(html) || !html.isWellFormed())
     problem ??= 'character';
   return open.length > 0 ? `open ${open.join()}` : problem;

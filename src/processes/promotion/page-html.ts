@@ -4,7 +4,6 @@ import MarkdownIt from 'markdown-it';
 const markdown = new MarkdownIt('default', { html: false, xhtmlOut: true, linkify: false }).disable('image');
 
 /** What XML cannot hold, however it is written. */
-// eslint-disable-next-line no-control-regex -- these are the ones to leave out
 const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 /**

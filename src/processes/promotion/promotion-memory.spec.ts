@@ -82,7 +82,7 @@ describe('identityOf', () => {
 
   it('is both where two that have drafts grow into one, and known where one of them was refused', () => {
     const [one, two, no] = [known('1', 'published', ['a']), known('2', 'drafted', ['b']), known('3', 'refused', ['c'])];
-    expect(identityOf(cluster(['a', 'b', 'c', 'd']), [one!, two!, no!])).toEqual({
+    expect(identityOf(cluster(['a', 'b', 'c', 'd']), [one, two, no])).toEqual({
       status: 'known',
       promotions: [one, two],
       joined: ['c', 'd'],
