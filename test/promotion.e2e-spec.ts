@@ -18,7 +18,6 @@ import {
 } from './support/promotion.js';
 import { eventsOf, eventually } from './support/requests.js';
 import { ScriptedModel } from './support/scripted-model.js';
-import { synthesized } from './support/skills.js';
 
 const SHARED = basic('bot@acme.example', 'shared-token');
 const SIBLINGS = ['ann-bot', 'ben-bot', 'cem-bot'];
@@ -446,27 +445,5 @@ describe('jobs of other organisations', () => {
       (jobs) => jobs.length === 0,
     );
     expect(calls()).toBe(0);
-  });
-});
-
-describe('switched off', () => {
-  it.each([
-    ['by its switch', { skill_promotion: { enabled: false } }, 'confluence'],
-    ['without a knowledge base', {}, 'none'],
-  ])('%s, nothing happens', async (_, learning, backend) => {
-    const document = config(learning);
-    const off = await startApp({
-      model,
-      env: env(),
-      keepData: true,
-      config: { ...document, knowledge: { backend }, organization: { name: 'Acme' } },
-    });
-    try {
-      for (const agent of SIBLINGS) await synthesized(off, agent, 'refund', { toolSequence: REFUND });
-      expect(await promote(off)).toEqual([]);
-      expect([calls(), wiki.requests.length]).toEqual([0, 0]);
-    } finally {
-      await off.close();
-    }
   });
 });
