@@ -5,6 +5,7 @@ import { Skills1764700000000 } from './1764700000000-skills.js';
 import { Counterparties1764710000000 } from './1764710000000-counterparties.js';
 import { ExecuteContexts1764720000000 } from './1764720000000-execute-contexts.js';
 import { Guidance1764730000000 } from './1764730000000-guidance.js';
+import { Promotions1764750000000 } from './1764750000000-promotions.js';
 import { Telemetry1764760000000 } from './1764760000000-telemetry.js';
 import { ReleasedMemories1764775000000 } from './1764775000000-released-memories.js';
 
@@ -17,6 +18,7 @@ export const migrations = [
   Counterparties1764710000000,
   ExecuteContexts1764720000000,
   Guidance1764730000000,
+  Promotions1764750000000,
   Telemetry1764760000000,
   ReleasedMemories1764775000000,
 ];

@@ -22,6 +22,7 @@ import { JobsModule } from './platform/jobs/jobs.module.js';
 import { IntakeModule } from './processes/intake/intake.module.js';
 import { LifecycleModule } from './processes/lifecycle/lifecycle.module.js';
 import { PlanningModule } from './processes/planning/planning.module.js';
+import { PromotionModule } from './processes/promotion/promotion.module.js';
 import { ReflectionModule } from './processes/reflection/reflection.module.js';
 import { ToolsModule } from './processes/tools/tools.module.js';
 import { AgentMemoryModule } from './views/agent-memory/agent-memory.module.js';
@@ -65,6 +66,7 @@ export class AppModule implements OnModuleDestroy {
         IntakeModule,
         ReflectionModule,
         LifecycleModule,
+        PromotionModule,
         PlanningModule,
         ToolsModule,
 

@@ -31,6 +31,7 @@ import { JobWorkerHeartbeatEntity } from './platform/jobs/job-worker-heartbeat.e
 import { ExecuteContextEntity } from './processes/planning/execute-context.entity.js';
 import { CompactionPassEntity } from './processes/lifecycle/compaction-pass.entity.js';
 import { PlanContextEntity } from './processes/planning/plan-context.entity.js';
+import { PromotionEntity } from './processes/promotion/promotion.entity.js';
 import { ReflectionRunEntity } from './processes/reflection/reflection-run.entity.js';
 import { LearningEventEntity } from './views/telemetry/learning-event.entity.js';
 
@@ -66,6 +67,7 @@ export const entities: readonly EntityClass[] = [
   ExecuteContextEntity,
   CompactionPassEntity,
   PlanContextEntity,
+  PromotionEntity,
   ReflectionRunEntity,
   AuditEntryEntity,
   StreamTicketEntity,
