@@ -6,6 +6,7 @@ import { Counterparties1764710000000 } from './1764710000000-counterparties.js';
 import { ExecuteContexts1764720000000 } from './1764720000000-execute-contexts.js';
 import { Guidance1764730000000 } from './1764730000000-guidance.js';
 import { Telemetry1764760000000 } from './1764760000000-telemetry.js';
+import { PersonalData1764770000000 } from './1764770000000-personal-data.js';
 
 /** In the order in which they run. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   ExecuteContexts1764720000000,
   Guidance1764730000000,
   Telemetry1764760000000,
+  PersonalData1764770000000,
 ];
