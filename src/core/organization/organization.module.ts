@@ -13,7 +13,8 @@ import { OrganizationController } from './organization.controller.js';
 import { Organizations } from './organizations.js';
 import { SlotsController } from './slots.controller.js';
 import { UnitChains } from './unit-chains.js';
-import { AgentPersonalData, ExecutionSlotPersonalData } from './agent.personal-data.js';
+import { AgentPersonalData } from './agent.personal-data.js';
+import { ExecutionSlotPersonalData } from './execution-slot.personal-data.js';
 
 @Module({
   imports: [PersonalDataModule, AuthModule, AuxiliaryModule],

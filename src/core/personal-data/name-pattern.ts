@@ -52,7 +52,7 @@ function wholeWord(name: string): string {
   const letters = [...name];
   const body = name
     .split(/\s+/u)
-    .map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
+    .map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
     .join('\\s+');
   // Beside punctuation or an unspaced script, anything may stand.
   const before = bounded(letters[0]!) ? `(?<![${WORD}])` : '';

@@ -17,6 +17,9 @@ interface Rendered {
   blocks: { key: string; heading: string; text: string; hit: boolean; bytes: number; selection_count: number }[];
 }
 
+/** The blocks that are made of what was said, or of who said it. */
+const ABOUT_PEOPLE = new Set(['personal_memory', 'similar_prior_work', 'counterparty']);
+
 /** What turns under way were told; swept after a week, so it is not exported. */
 @Injectable()
 export class PlanContextPersonalData extends PersonalTables implements OnModuleInit {
@@ -72,21 +75,21 @@ export class PlanContextPersonalData extends PersonalTables implements OnModuleI
   };
 }
 
-/** The salient text is the others' alone, and the block of counterparties goes: it may be about the one who went. */
+/** The salient text is the others' alone, and the blocks go that may quote or describe the one who went. */
 function withoutTheirProfile(row: Row, subject: ErasedSubject): Row {
   if (!subject.isMixed(row.turn_id)) return { rendered: counted(row.rendered as string) };
   const request = row.request as StoredRequest;
   return {
     request: { ...request, salientText: salientText(request.interactions, request.taskDescription) },
-    rendered: counted(row.rendered as string, 'counterparty'),
+    rendered: counted(row.rendered as string, ABOUT_PEOPLE),
   };
 }
 
-/** The rendered answer with its sizes and its prompt as its blocks are now; the block named `emptied` is hidden. */
-function counted(rendered: string, emptied?: string): string {
+/** The rendered answer with its sizes and its prompt as its blocks are now; those of `emptied` are hidden. */
+function counted(rendered: string, emptied: ReadonlySet<string> = new Set()): string {
   const answer = JSON.parse(rendered) as Rendered;
   const blocks = answer.blocks.map((block) =>
-    block.key === emptied
+    emptied.has(block.key)
       ? { ...block, text: '', hit: false, bytes: 0, selection_count: 0 }
       : { ...block, bytes: Buffer.byteLength(block.text) },
   );

@@ -5,8 +5,7 @@ import { ErasureGate } from '../../core/personal-data/erasure-gate.js';
 import type { ErasureCounts, ErasureScope } from '../../core/personal-data/personal-data.models.js';
 import { PersonalDataParts } from '../../core/personal-data/personal-data-parts.js';
 import { Database } from '../../platform/database/database.js';
-import { EmbedMissingJob } from '../../platform/embeddings/embed-missing.job.js';
-import { JobErasure } from '../../platform/jobs/job-erasure.js';
+import { ErasureFollowUp } from './erasure-follow-up.js';
 
 export interface ErasureReceipt {
   /** Rows that were removed or redacted, by table; jobs that were taken away as `jobs`. */
@@ -71,28 +70,6 @@ export class Eraser {
     const counts: ErasureCounts = {};
     for (const part of this.parts.inErasureOrder()) Object.assign(counts, await part.erase(scope));
     return counts;
-  }
-}
-
-/** What an erasure does to the work in the background. Joins the running transaction. */
-@Injectable()
-export class ErasureFollowUp {
-  constructor(
-    private readonly jobs: JobErasure,
-    private readonly embedMissing: EmbedMissingJob,
-  ) {}
-
-  ofAgent(orgId: string, agentId: string): Promise<number> {
-    return this.jobs.ofAgent(orgId, agentId);
-  }
-
-  async ofSubject(orgId: string, subject: ErasedSubject): Promise<number> {
-    const ofTurns = await this.jobs.ofTurns(orgId, subject.soleTurnIds);
-    const pattern = subject.sqlPattern;
-    const withNames = pattern === null ? 0 : await this.jobs.withError(orgId, pattern);
-    // Redacted texts have lost their vectors.
-    await this.embedMissing.request();
-    return ofTurns + withNames;
   }
 }
 

@@ -6,7 +6,8 @@ import { EmbeddingsModule } from '../../platform/embeddings/embeddings.module.js
 import { JobsModule } from '../../platform/jobs/jobs.module.js';
 import { AgentExport } from './agent-export.js';
 import { AgentImport } from './agent-import.js';
-import { Eraser, ErasureFollowUp } from './eraser.js';
+import { Eraser } from './eraser.js';
+import { ErasureFollowUp } from './erasure-follow-up.js';
 import { ImportedLines } from './imported-lines.js';
 import { PersonalDataController } from './personal-data.controller.js';
 
