@@ -66,17 +66,19 @@ export class PersonalData1764770000000 implements MigrationInterface {
       create function guard_personal_write() returns trigger language plpgsql as $$
       begin
         perform enter_erasure_gate(new.org_id);
-        if tg_op = 'INSERT' and tg_argv[0] = 'event' then
+        if tg_op = 'UPDATE' or tg_argv[0] = 'any' then
+          return new;
+        end if;
+        if exists (select from erasures where org_id = new.org_id and agent_id = new.agent_id)
+          and not exists (select from agents where id = new.agent_id) then
+          if tg_argv[0] = 'agent' then
+            raise exception 'agent % was erased', new.agent_id using errcode = 'AL404';
+          end if;
+          return null;
+        end if;
+        if tg_argv[0] = 'event' then
           if exists (select from erasures where org_id = new.org_id and at >= new.occurred_at) then
             return null;
-          end if;
-        elsif tg_op = 'INSERT' and tg_argv[0] in ('agent', 'usage') then
-          if exists (select from erasures where org_id = new.org_id and agent_id = new.agent_id)
-            and not exists (select from agents where id = new.agent_id) then
-            if tg_argv[0] = 'usage' then
-              return null;
-            end if;
-            raise exception 'agent % was erased', new.agent_id using errcode = 'AL404';
           end if;
         end if;
         return new;

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { v5 as uuidV5 } from 'uuid';
 import { type Agent, Agents } from '../../core/organization/agents.js';
@@ -8,6 +8,8 @@ import { PersonalDataParts } from '../../core/personal-data/personal-data-parts.
 import { agentId } from '../../platform/auth/name-based-ids.js';
 import { Database } from '../../platform/database/database.js';
 import { EmbedMissingJob } from '../../platform/embeddings/embed-missing.job.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { NDJSON } from '../../platform/http/ndjson-body.js';
 import { isUuid } from '../../platform/http/page.js';
 import { type ExportHeader, exportHeader } from './export-header.js';
 import { ImportTally, type ImportReport } from './import-tally.js';
@@ -30,9 +32,13 @@ export class AgentImport {
 
   /**
    * All of the file or nothing, in one transaction; it is on disk and read once through before that begins. 422
-   * `import.invalid_line` or 413 name the line that cannot be; 404 where the agent is unknown and may not be registered.
+   * `import.invalid_line` or 413 name the line that cannot be; 415 for a body of another type; 404 where the agent is unknown and may not be registered.
    */
-  async into(orgId: string, idOrHandle: string, body: Readable): Promise<ImportReport> {
+  async into(orgId: string, idOrHandle: string, body: unknown): Promise<ImportReport> {
+    if (!(body instanceof Readable)) {
+      if (isUuid(idOrHandle)) await this.agents.get(orgId, idOrHandle);
+      throw new ApiError(415, 'body.unsupported_media_type', `Send the body as ${NDJSON}.`);
+    }
     const spool = await SpoolFile.create();
     try {
       const header = await this.spool(body, spool);

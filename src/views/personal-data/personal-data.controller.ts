@@ -1,11 +1,9 @@
-import { Readable } from 'node:stream';
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Req, StreamableFile } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiProduces, ApiResponse } from '@nestjs/swagger';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../../platform/auth/principal.js';
 import { Scope } from '../../platform/auth/scope.decorator.js';
-import { ApiError } from '../../platform/http/api-error.js';
 import { NDJSON, TAKES_NDJSON } from '../../platform/http/ndjson-body.js';
 import { invalidRequest } from '../../platform/http/validation.pipe.js';
 import { AgentExport } from './agent-export.js';
@@ -45,9 +43,6 @@ export class PersonalDataController {
     @Param('id') id: string,
     @Req() { body }: FastifyRequest,
   ): Promise<ImportReport> {
-    if (!(body instanceof Readable)) {
-      throw new ApiError(415, 'body.unsupported_media_type', `Send the body as ${NDJSON}.`);
-    }
     return this.imports.into(orgId, id, body);
   }
 
