@@ -167,7 +167,7 @@ describe('a person who is erased', () => {
     for (const name of NAMES) expect(await placesOf(test.database, name)).toEqual([]);
     const again = await erase({ platform: 'slack', external_id: 'UXZELDA7' });
     expect(Object.values(again.tables).every((rows) => rows === 0)).toBe(true);
-    await test.http.post('/turns').send(turns[0]!).expect(202);
+    await test.http.post('/turns').send(turns[0]).expect(202);
   });
 
   it('by handle takes the external ids along; by external id leaves who has had the handle since', async () => {

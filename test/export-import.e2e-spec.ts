@@ -51,7 +51,7 @@ function asText(response: Response, done: (error: Error | null, body: string) =>
 }
 
 function textOf(response: Response): { text: string; headers: Record<string, string> } {
-  return { text: response.body as string, headers: response.headers as Record<string, string> };
+  return { text: response.body as string, headers: response.headers };
 }
 
 function imported(lines: readonly unknown[] | string, agent = 'support-1'): Promise<Response> {

@@ -1,4 +1,3 @@
-import { identityOf, type SenderIdentity } from '../turn/interactions.js';
 import { namePattern, roughSqlPattern, searchableNames } from './name-pattern.js';
 
 /** Whom the operator asked to erase; exactly one of the two is given. */
@@ -8,7 +7,8 @@ export interface SubjectRequest {
   handle?: string | null;
 }
 
-interface Named extends Pick<SenderIdentity, 'platform'> {
+interface Named {
+  platform: string;
   external_id: string;
   handle: string;
 }
@@ -139,6 +139,19 @@ function isSender(value: unknown): value is Record<string, unknown> {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+/** Without the space around it: space alone is no name. */
+function identityOf(sender: { platform: string | null; external_id: string | null; handle: string | null }): {
+  platform: string;
+  externalId: string;
+  handle: string;
+} {
+  return {
+    platform: sender.platform?.trim() ?? '',
+    externalId: sender.external_id?.trim() ?? '',
+    handle: sender.handle?.trim() ?? '',
+  };
 }
 
 function keyOf(platform: string, value: string): string {

@@ -33,7 +33,7 @@ export class PersonalTables implements PersonalData {
     if (options.identify) this.identify = options.identify;
     for (const table of specifications) {
       if (!table.exported) continue;
-      if (!options.boundary) throw new Error(`${table.name} is imported past the screening`);
+      if (table.exported.screened && !options.boundary) throw new Error(`${table.name} is imported past the screening`);
       this.transfers.set(table.exported.type, new TableTransfer(database, table, table.exported, options.boundary));
     }
   }

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { ScreeningModule } from '../screening/screening.module.js';
 import { PersonalDataModule } from '../personal-data/personal-data.module.js';
 import { JobsModule } from '../../platform/jobs/jobs.module.js';
 import { OpenReflections } from './open-reflections.js';
@@ -8,7 +7,7 @@ import { TurnSweep } from './turn.sweep.js';
 import { TurnPersonalData } from './turn.personal-data.js';
 
 @Module({
-  imports: [PersonalDataModule, ScreeningModule, JobsModule],
+  imports: [PersonalDataModule, JobsModule],
   providers: [TurnPersonalData, OpenReflections, TurnStore, TurnSweep],
   exports: [OpenReflections, TurnStore],
 })

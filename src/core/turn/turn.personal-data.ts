@@ -5,8 +5,6 @@ import { grouped } from '../personal-data/grouped.js';
 import { PersonalDataParts } from '../personal-data/personal-data-parts.js';
 import type { PersonalTable, Row } from '../personal-data/personal-table.js';
 import { PersonalTables } from '../personal-data/personal-tables.js';
-import { QuarantineStore } from '../screening/quarantine.store.js';
-import { Screening } from '../screening/screening.js';
 import { contentHash } from './content-hash.js';
 
 interface SubjectRow {
@@ -55,10 +53,8 @@ export class TurnPersonalData extends PersonalTables implements OnModuleInit {
   constructor(
     private readonly store: Database,
     private readonly parts: PersonalDataParts,
-    screening: Screening,
-    quarantine: QuarantineStore,
   ) {
-    super(store, [TURNS, SUBJECTS], { stage: 'turns', boundary: { screening, quarantine } });
+    super(store, [TURNS, SUBJECTS], { stage: 'turns' });
   }
 
   onModuleInit(): void {
