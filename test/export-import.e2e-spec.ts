@@ -274,6 +274,23 @@ describe('an import', () => {
       aSkill({ content: 'x'.repeat(20_001) }),
       /Line 3: Content may have at most 20000 characters and would have 20001: rewrite/,
     ],
+    [
+      'traits of no form',
+      {
+        type: 'counterparty_observation',
+        id: randomUUID(),
+        profile_id: randomUUID(),
+        turn_id: null,
+        trigger_key: null,
+        source: 'import',
+        traits: { a: 'b' },
+        no_longer: {},
+        source_turn_ids: [],
+        observed_at: '2026-11-02T09:00:00Z',
+        created_at: '2026-11-02T09:00:00Z',
+      },
+      /Line 3: traits has not the form/,
+    ],
     ['nesting without end', aMemory({ metadata: deep(100) }), /Line 3: it nests deeper/],
   ])('of a line with %s says which and why, and writes nothing', async (_, line, message) => {
     const text = [header(), aMemory(), line]

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { ErasedSubject } from './erased-subject.js';
 import type { ImportContext, ImportOutcome } from './personal-data.models.js';
 
@@ -44,6 +45,8 @@ export interface ExportedTable {
   readonly idTexts?: readonly string[];
   /** The values that a column may have. */
   readonly values?: Readonly<Record<string, readonly unknown[]>>;
+  /** What JSON columns must look like: whoever reads the row relies on it. */
+  readonly shapes?: Readonly<Record<string, z.ZodType>>;
   /** Columns whose text is screened, as at every write from outside. */
   screened?(row: Row): readonly string[];
   /** Columns as an import sets them, whatever the line says. */

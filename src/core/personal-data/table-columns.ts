@@ -41,10 +41,11 @@ export class TableColumns {
 
   private problemOf({ name, type, nullable }: Column, value: unknown): string | null {
     if (value === null) return nullable ? null : 'is missing';
-    const { values = {}, textLists = [], idLists = [] } = this.exported;
+    const { values = {}, textLists = [], idLists = [], shapes = {} } = this.exported;
     if (values[name] && !values[name].includes(value)) return `must be one of ${values[name].join(', ')}`;
     if (idLists.includes(name)) return isListOf(value, isUuid) ? null : 'must be a list of ids';
     if (textLists.includes(name)) return isListOf(value, isText) ? null : 'must be a list of texts';
+    if (shapes[name]) return shapes[name].safeParse(value).success ? null : 'has not the form that it must have';
     if (type === 'jsonb') return typeof value === 'object' && !Array.isArray(value) ? null : 'must be an object';
     if (type === 'uuid') return isText(value) && isUuid(value) ? null : 'must be an id';
     if (type === 'timestamptz') return isInstant(value) ? null : 'must be an instant with zone';

@@ -63,6 +63,7 @@ export class TableErasure {
       const after = last
         ? ` and (${keys.join(', ')}) > (${keys.map((column, index) => `$${index + 4}::${key[column]}`).join(', ')})`
         : '';
+      // Names both parameters, whichever of them the conditions need: the server must know their types.
       const rows: Row[] = await this.database.query<Row>(
         `select * from ${name} where org_id = $1 and ($2::uuid[] is null or $3::text is null or true)
            and (${found.join(' or ')})${after} order by ${keys.join(', ')} limit ${BATCH} for update`,

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { z } from 'zod';
 import { Database } from '../../platform/database/database.js';
 import type { ErasedSubject } from '../personal-data/erased-subject.js';
 import { grouped } from '../personal-data/grouped.js';
@@ -18,6 +19,29 @@ interface SubjectRow {
 const REFLECTION_ENDS = ['done', 'skipped', 'dead'];
 const OF_AGENT = 'turn_id in (select turn_id from turns where org_id = $1 and agent_id = $2)';
 
+const text = z.string();
+const BODY = z.object({
+  agent: text,
+  role: text,
+  task_description: text,
+  plan: z.object({ decision: z.enum(['plan', 'direct', 'skip']), summary: text }),
+  trigger_event_ids: z.array(text),
+  tool_sequence: z.array(text),
+  plan_tool_sequence: z.array(text),
+  skills_used: z.array(text),
+  review_outcome: z.enum(['done', 'failed', 'self_iterate']),
+  interactions: z.array(
+    z.object({
+      platform: text.nullable(),
+      external_id: text.nullable(),
+      handle: text.nullable(),
+      display_name: text.nullable(),
+      body: text.nullable(),
+      sent_at: text.nullable(),
+    }),
+  ),
+});
+
 const TURNS: PersonalTable = {
   name: 'turns',
   key: { turn_id: 'uuid' },
@@ -27,6 +51,7 @@ const TURNS: PersonalTable = {
   derive: (row) => (row.body ? { content_hash: contentHash(row.body) } : {}),
   exported: {
     type: 'turn',
+    shapes: { body: BODY },
     omit: ['org_id', 'agent_id'],
     values: {
       review_outcome: ['done', 'failed', 'self_iterate'],

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ImportContext, ImportOutcome } from '../../core/personal-data/personal-data.models.js';
 import type { PersonalTable, Row } from '../../core/personal-data/personal-table.js';
 import { searchColumns } from '../../core/retrieval/search-columns.js';
@@ -5,6 +6,14 @@ import type { Database } from '../../platform/database/database.js';
 import { keyOf } from './counterparty-identities.js';
 import { wordsOf } from './counterparty-observations.js';
 import type { Traits } from './trait-folding.js';
+
+const TRAIT_VALUES = z.record(z.string(), z.array(z.string()));
+const TRAITS = z.record(
+  z.string(),
+  z.array(
+    z.object({ value: z.string(), count: z.number().int().positive(), last_seen_at: z.iso.datetime({ offset: true }) }),
+  ),
+);
 
 /**
  * How the tables of counterparties are erased and moved. Names of other people stay as they are in their own rows, though they be
@@ -19,6 +28,7 @@ export function counterpartyTables(database: Database): PersonalTable[] {
       derive: (row) => foundBy(database, row),
       exported: {
         type: 'counterparty_profile',
+        shapes: { traits: TRAITS },
         omit: ['org_id', 'agent_id', 'search', 'search_length'],
         screened: (row) => [row.subject_name as string, ...textsIn(row.traits)],
         admit: (row, context) => unlessKnown(database, row, context),
@@ -44,6 +54,7 @@ export function counterpartyTables(database: Database): PersonalTable[] {
       turnLists: ['source_turn_ids'],
       exported: {
         type: 'counterparty_observation',
+        shapes: { traits: TRAIT_VALUES, no_longer: TRAIT_VALUES },
         omit: ['org_id', 'agent_id'],
         idLists: ['source_turn_ids'],
         idTexts: ['trigger_key'],
