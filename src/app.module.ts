@@ -26,6 +26,7 @@ import { PromotionModule } from './processes/promotion/promotion.module.js';
 import { ReflectionModule } from './processes/reflection/reflection.module.js';
 import { ToolsModule } from './processes/tools/tools.module.js';
 import { AgentMemoryModule } from './views/agent-memory/agent-memory.module.js';
+import { PersonalDataViewModule } from './views/personal-data/personal-data.module.js';
 import { JobsViewModule } from './views/jobs/jobs-view.module.js';
 import { LearningHealthModule } from './views/learning-health/learning-health.module.js';
 import { TelemetryModule } from './views/telemetry/telemetry.module.js';
@@ -74,6 +75,7 @@ export class AppModule implements OnModuleDestroy {
         HealthModule,
         JobsViewModule,
         LearningHealthModule,
+        PersonalDataViewModule,
         TelemetryModule,
         UsageModule,
       ],

@@ -7,6 +7,7 @@ import { OrganizationEntity } from './core/organization/organization.entity.js';
 import { PersonEntity } from './core/organization/person.entity.js';
 import { RoleEntity } from './core/organization/role.entity.js';
 import { UnitEntity } from './core/organization/unit.entity.js';
+import { ErasureEntity } from './core/personal-data/erasure.entity.js';
 import { QuarantinedWriteEntity } from './core/screening/quarantined-write.entity.js';
 import { TurnEntity } from './core/turn/turn.entity.js';
 import { TurnSubjectEntity } from './core/turn/turn-subject.entity.js';
@@ -45,6 +46,7 @@ export const entities: readonly EntityClass[] = [
   PersonEntity,
   RoleEntity,
   UnitEntity,
+  ErasureEntity,
   QuarantinedWriteEntity,
   TurnEntity,
   TurnSubjectEntity,
