@@ -22,6 +22,7 @@ const TEXTS: Record<string, string> = {
   counterparty_interactions: 'profile_id',
   agent_onboarding_markers: 'summary',
   compaction_passes: 'cursor_id',
+  promotions: 'name, content, reason, last_error, page_title',
   tool_skills: 'title, summary, body',
   tool_skill_pages: 'skill, problem',
 };
@@ -29,7 +30,7 @@ const TEXTS: Record<string, string> = {
 /** Rows of these may come late from an agent that is gone: they are dropped, and nothing fails for their sake. */
 const DROPPED: Record<string, 'event' | 'usage'> = { learning_events: 'event', llm_usage: 'usage' };
 
-const WITHOUT_AGENT = ['turn_subjects', 'reflection_runs', 'tool_skills', 'tool_skill_pages'];
+const WITHOUT_AGENT = ['turn_subjects', 'reflection_runs', 'promotions', 'tool_skills', 'tool_skill_pages'];
 
 /** What keeps writers and erasures apart, and finds who spoke. */
 export class PersonalData1764770000000 implements MigrationInterface {

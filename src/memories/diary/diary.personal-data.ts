@@ -18,10 +18,20 @@ const DIARY: PersonalTable = {
   unique: { columns: ['org_id', 'agent_id', 'content_hash'], where: 'live' },
   exported: {
     type: 'diary',
-    omit: ['org_id', 'agent_id', 'content_hash', 'search', 'search_length', 'embedding', 'embedding_model'],
+    omit: [
+      'org_id',
+      'agent_id',
+      'content_hash',
+      'search',
+      'search_length',
+      'embedding',
+      'embedding_model',
+      'operator_released',
+    ],
     idLists: ['source_turn_ids'],
     screened: (row) => [row.content as string, JSON.stringify(row.metadata)],
-    stamp: () => ({ source: 'import' }),
+    // A release elsewhere is no release here.
+    stamp: (_row, { screened }) => ({ source: 'import', operator_released: !screened }),
   },
 };
 

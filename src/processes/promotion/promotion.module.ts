@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
+import { PersonalDataModule } from '../../core/personal-data/personal-data.module.js';
 import { ScreeningModule } from '../../core/screening/screening.module.js';
 import { KnowledgeClients } from '../../memories/knowledge/knowledge-clients.js';
 import { KnowledgeModule } from '../../memories/knowledge/knowledge.module.js';
@@ -15,6 +16,7 @@ import { PromoteUnitSkillsJob } from './promote-unit-skills.job.js';
 import { PromotionAuthors } from './promotion-authors.js';
 import { PromotionClusters } from './promotion-clusters.js';
 import { NoPromotionWriter, PromotionPageWriter } from './promotion-page-writer.js';
+import { PromotionPersonalData } from './promotion.personal-data.js';
 import { PromotionStore } from './promotion.store.js';
 import { PromotionSynthesizer } from './promotion-synthesizer.js';
 import { PromotionUnits } from './promotion-units.js';
@@ -22,7 +24,7 @@ import { ScreenedPromotions } from './screened-promotions.js';
 import { SkillPromotion } from './skill-promotion.js';
 
 @Module({
-  imports: [AuxiliaryModule, JobsModule, KnowledgeModule, OrganizationModule, ScreeningModule],
+  imports: [AuxiliaryModule, JobsModule, KnowledgeModule, OrganizationModule, PersonalDataModule, ScreeningModule],
   providers: [
     ClusterDrafting,
     DraftPublication,
@@ -30,6 +32,7 @@ import { SkillPromotion } from './skill-promotion.js';
     PromoteUnitSkillsJob,
     PromotionAuthors,
     PromotionClusters,
+    PromotionPersonalData,
     PromotionStore,
     PromotionSynthesizer,
     PromotionUnits,
