@@ -1,4 +1,6 @@
+import { getMaxListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
+import { ShutdownSignal } from '../http/shutdown-signal.js';
 import { Cancelled, OutOfTime, withDeadline, withSignal } from './deadline.js';
 
 const never = (): Promise<never> => new Promise<never>(() => undefined);
@@ -54,6 +56,12 @@ describe('a signal for a while', () => {
     outer.abort('stopping');
     await expect(ended).resolves.toBe('stopping');
     await expect(withSignal(10_000, outer.signal, aborted)).resolves.toBe('stopping');
+  });
+
+  it('may be listened to by any number', async () => {
+    const { signal } = new ShutdownSignal();
+    expect(getMaxListeners(signal)).toBe(Infinity);
+    await withSignal(1_000, signal, async (given) => expect(getMaxListeners(given)).toBe(Infinity));
   });
 
   it('waits for work that does not heed it', async () => {

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** The time ran out: the limit given here, or the caller's own where `callersOwn`. */
 export class OutOfTime extends Error {
   constructor(
@@ -53,6 +55,7 @@ export async function withSignal<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController();
+  setMaxListeners(Infinity, controller.signal);
   const follow = (): void => controller.abort(outer.reason);
   const expire = (): void => controller.abort(new DOMException(`no end within ${limitMs / 1000} s`, 'TimeoutError'));
   if (outer.aborted) follow();
