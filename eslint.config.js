@@ -34,6 +34,12 @@ const nestExceptions = {
   importNamePattern: '.Exception$',
   message: 'Throw ApiError: its code is part of the contract.',
 };
+// Every signal that any() makes stays on those it was made of, in Node 20 also after it is gone.
+const signalOfSignals = {
+  object: 'AbortSignal',
+  property: 'any',
+  message: 'It leaks where one of the signals outlives the call: use withSignal or withDeadline.',
+};
 const forbidImports = (...patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
 
 export default defineConfig(
@@ -122,13 +128,20 @@ export default defineConfig(
     ignores: specs,
     rules: {
       ...forbidImports(forwardRef, environmentImport, nestExceptions),
-      'no-restricted-properties': ['error', { object: 'process', property: 'env', message: environmentMessage }],
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: environmentMessage },
+        signalOfSignals,
+      ],
     },
   },
   {
     name: 'who reads the environment',
     files: ['src/platform/config/**'],
-    rules: { 'no-restricted-properties': 'off', ...forbidImports(forwardRef, nestExceptions) },
+    rules: {
+      'no-restricted-properties': ['error', signalOfSignals],
+      ...forbidImports(forwardRef, nestExceptions),
+    },
   },
   {
     name: 'who translates exceptions',

@@ -220,3 +220,40 @@ describe('the known counterparty', () => {
     expect((await lookUp('Forum 7', 'ops-1')).output.match(/^- topics/gm)!.length).toBeGreaterThan(10);
   });
 });
+
+describe('an agent that knows ten thousand people', () => {
+  const agent = 'crowd-1';
+
+  beforeAll(async () => {
+    await test.http
+      .post('/turns')
+      .send(aTurn({ agent, role: 'ops', interactions: [] }))
+      .expect(202);
+    const { body } = await test.http.get('/agents?limit=200').expect(200);
+    const { id } = (body as { items: { id: string; handle: string }[] }).items.find(({ handle }) => handle === agent)!;
+    const own = `select org_id, id, $2::timestamptz as at from agents where id = $1`;
+    const made = [id, new Date()];
+    await test.database.query(
+      `insert into counterparty_profiles (id, org_id, agent_id, subject_platform, subject_external_id, subject_handle,
+         subject_name, name_source, traits, interaction_count, first_seen_at, last_updated_at, search, search_length, created_at)
+       select md5(n::text)::uuid, org_id, id, 'forum', 'C' || n, '', 'Member ' || n, 'turn', '{}', 1, at, at, '', 0, at
+       from generate_series(1, 10000) n, (${own}) own`,
+      made,
+    );
+    await test.database.query(
+      `insert into counterparty_identities (org_id, agent_id, identity_key, profile_id, platform, kind, value, seen_at)
+       select org_id, id, md5(n::text), md5(n::text)::uuid, 'forum', 'external_id', 'C' || n, at
+       from generate_series(1, 10000) n, (${own}) own`,
+      made,
+    );
+  });
+
+  // Takes minutes where the names are read anew for each of them.
+  it.each([
+    ['forum:C9876', 'Member 9876 (outside person, forum:C9876)'],
+    ['member 77', 'Member 77 (outside person, forum:C77)'],
+    ['Mebmer 12', 'Several may be meant'],
+  ])('finds %s at once', async (query, expected) => {
+    expect((await lookUp(query, agent)).output).toContain(expected);
+  });
+});

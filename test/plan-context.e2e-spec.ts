@@ -341,22 +341,21 @@ describe('the personal memory', () => {
   });
 
   it('leaves out what has expired when the context is frozen', async () => {
+    const inAMinute = { kind: 'diary_short', ttl_until: new Date(Date.now() + 60_000).toISOString() };
+    const expire = ({ id }: { id: string }): Promise<unknown> =>
+      test.database.query(`update agent_diary set ttl_until = $2 where id = $1`, [id, new Date(Date.now() - 1)]);
     const agent = await newAgent();
     await remember(test.http, agent, 'Alice prefers short answers.');
-    const soon = new Date(Date.now() + 3_600_000).toISOString();
-    const expire = (content: string): Promise<unknown> =>
-      test.database.query(`update agent_diary set ttl_until = $1 where content = $2`, [new Date(), content]);
-    await remember(test.http, agent, 'The freeze is on.', { kind: 'diary_short', ttl_until: soon });
+    const freeze = await remember(test.http, agent, 'The freeze is on.', inAMinute);
     model.reply('memory_filter', '[1, 2]');
     expect((await memoryBlock(agent)).text).toContain('The freeze is on.');
-    await expire('The freeze is on.');
+    await expire(freeze);
     const block = await memoryBlock(agent);
     expect(block).toMatchObject({ selection_count: 1 });
     expect(block.text).not.toContain('freeze');
 
     const alone = await newAgent();
-    await remember(test.http, alone, 'It ends today.', { kind: 'diary_short', ttl_until: soon });
-    await expire('It ends today.');
+    await expire(await remember(test.http, alone, 'The freeze is on.', inAMinute));
     expect(await memoryBlock(alone)).toMatchObject({ text: '', reason: 'nothing_stored' });
   });
 

@@ -118,7 +118,7 @@ export class TableTransfer {
       kind: IMPORTED_LINE,
       reason: verdict.reason,
       content: texts.join('\n'),
-      payload: { type: this.exported.type, ...row },
+      payload: this.lineOf(row),
       turnId: typeof row.turn_id === 'string' ? row.turn_id : null,
     });
     return { status: 'quarantined', reason: verdict.reason };

@@ -1,6 +1,6 @@
 import type { Member } from '../../core/organization/members.js';
 import type { KnownIdentity, KnownProfile } from './counterparty-reader.js';
-import { foldedName, nameSimilarity, SIMILAR_FROM } from './trigrams.js';
+import { foldedName, similarityTo, SIMILAR_FROM } from './trigrams.js';
 
 /** Share of the best similarity that others need to be candidates beside it. */
 const NEAR_THE_BEST = 0.75;
@@ -68,26 +68,23 @@ export function colleaguesOf(selfId: string, members: readonly Member[], known: 
  */
 export function matching(query: string, colleagues: readonly Colleague[]): Colleague[] {
   const asked = query.trim().replace(/^@/, '');
-  const exact = colleagues.filter((colleague) => namesOf(colleague).includes(asked));
+  const named = colleagues.map((colleague) => ({ colleague, names: namesOf(colleague) }));
+  const those = (fits: (name: string) => boolean, among = named): Colleague[] =>
+    among.filter(({ names }) => names.some(fits)).map(({ colleague }) => colleague);
+  const exact = those((name) => name === asked);
   if (exact.length > 0) return exact;
-  const lower = asked.toLowerCase();
-  const named = colleagues.filter((colleague) =>
-    namesOf(colleague).some(
-      (name) => name.toLowerCase() === lower || (foldedName(asked) !== '' && foldedName(name) === foldedName(asked)),
-    ),
-  );
-  if (named.length > 0) return named;
-  const others = colleagues.filter(({ isSelf }) => !isSelf);
-  const within = others.filter((colleague) => namesOf(colleague).some((name) => name.toLowerCase().includes(lower)));
+  const [lower, folded] = [asked.toLowerCase(), foldedName(asked)];
+  const same = those((name) => name.toLowerCase() === lower || (folded !== '' && foldedName(name) === folded));
+  if (same.length > 0) return same;
+  const others = named.filter(({ colleague }) => !colleague.isSelf);
+  const within = those((name) => name.toLowerCase().includes(lower), others);
   if (within.length > 0) return within;
+  const similarity = similarityTo(asked);
   const similar = others
-    .map((colleague) => ({
-      colleague,
-      similarity: Math.max(0, ...namesOf(colleague).map((name) => nameSimilarity(asked, name))),
-    }))
+    .map(({ colleague, names }) => ({ colleague, similarity: Math.max(0, ...names.map(similarity)) }))
     .sort((a, b) => b.similarity - a.similarity);
   const least = Math.max(SIMILAR_FROM, (similar[0]?.similarity ?? 0) * NEAR_THE_BEST);
-  return similar.filter(({ similarity }) => similarity >= least).map(({ colleague }) => colleague);
+  return similar.filter((found) => found.similarity >= least).map(({ colleague }) => colleague);
 }
 
 function namesOf(colleague: Colleague): string[] {

@@ -120,17 +120,23 @@ export class CounterpartyReader {
     return this.views(observer, [...new Set(ids.filter((id) => id !== null))]);
   }
 
-  /** All whom the observer knows, with every name that they are known by. */
+  /**
+   * All whom the observer knows, with every name that they are known by. Two reads: joined in SQL, without statistics of the
+   * tables, the names are read anew for each profile.
+   */
   async known({ orgId, agentId }: ObserverRef): Promise<KnownProfile[]> {
-    const rows = await this.database.query<ProfileRow & { identities: KnownIdentity[] | null }>(
-      `select ${PROFILE_COLUMNS}, (
-         select jsonb_agg(jsonb_build_object('platform', platform, 'kind', kind, 'value', value) order by kind, platform, value)
-         from counterparty_identities name
-         where name.org_id = $1 and name.agent_id = $2 and name.profile_id = counterparty_profiles.id) as identities
-       from counterparty_profiles where ${OWN} order by created_at, id`,
+    const rows = await this.database.query<ProfileRow>(
+      `select ${PROFILE_COLUMNS} from counterparty_profiles where ${OWN} order by created_at, id`,
       [orgId, agentId],
     );
-    return rows.map((row) => ({ view: profileView(row), identities: row.identities ?? [] }));
+    const names = await this.database.query<KnownIdentity & { profile_id: string }>(
+      `select profile_id, platform, kind, value from counterparty_identities where org_id = $1 and agent_id = $2
+       order by kind, platform, value`,
+      [orgId, agentId],
+    );
+    const byProfile = new Map<string, KnownIdentity[]>(rows.map(({ id }) => [id, []]));
+    for (const { profile_id: id, ...identity } of names) byProfile.get(id)?.push(identity);
+    return rows.map((row) => ({ view: profileView(row), identities: byProfile.get(row.id)! }));
   }
 
   private async views({ orgId, agentId }: ObserverRef, ids: readonly string[]): Promise<ProfileView[]> {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { AgentTool, ShownLine, ToolCall, ToolResult } from '../../core/turn/extension-points.js';
 import { readArguments, toolDefinition, toolError } from '../../core/turn/tool-arguments.js';
 import { Settings } from '../../platform/config/settings.js';
+import { withSignal } from '../../platform/outbound/deadline.js';
 import { AgentDiary } from './agent-diary.js';
 import { DiaryReader } from './diary.reader.js';
 import { NO_MATCH_HINT, renderDigest } from './memory-digest.js';
@@ -68,8 +69,7 @@ export class RefreshMemoryTool implements AgentTool {
     const since = await this.gate.latest(call.orgId);
     try {
       // An answer that came after the lease would be one too many.
-      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(LEASE_MS)]);
-      const chosen = await this.choose({ ...call, signal }, ref.hint);
+      const chosen = await withSignal(LEASE_MS, call.signal, (signal) => this.choose({ ...call, signal }, ref.hint));
       if (!('shown' in chosen)) return chosen;
       const selected = chosen.shown.map((line) => line.id);
       const refresh = { output: chosen.text, data: { selection_count: selected.length, selected } };

@@ -37,8 +37,23 @@ describe('the text of a page', () => {
     );
   });
 
-  it('reads deep nesting and long texts', () => {
-    expect(pageText('<div>'.repeat(50_000) + 'x')).toBe('x');
+  it('is the same wherever the parser is handed its pieces', () => {
     expect(pageText(`<p>${'word '.repeat(200_000)}</p>`)).toHaveLength(999_999);
+    expect(pageText(`<p>${'a \n b '.repeat(10_000)}</p>`)).toBe('a b '.repeat(10_000).trim());
+    expect(pageText(`<p>${'x'.repeat(16_380)}&amp;y</p><p>z</p>`)).toBe(`${'x'.repeat(16_380)}&y\nz`);
+  });
+
+  // Each takes minutes where its cost grows with the square of the page.
+  it.each([
+    ['paragraphs', '<p>refund &amp; policy</p>'.repeat(100_000), 'refund & policy'],
+    ['cells', `<tr>${'<td>1</td>'.repeat(200_000)}</tr>`, '1'],
+    ['nesting, which ends the reading', `<p>before</p>${'<div>'.repeat(600_000)}`, 'before'],
+    ['ends of what never began', `<p>a</p>${'</p>'.repeat(500_000)}`, 'a'],
+  ])('of a page of megabytes is read at once: %s', (_, html, first) => {
+    expect(pageText(html).split('\n')[0]).toBe(first);
+  });
+
+  it('reads nesting as deep as any page has', () => {
+    expect(pageText(`${'<div>'.repeat(900)}x`)).toBe('x');
   });
 });

@@ -1,5 +1,5 @@
-import { Parser } from 'htmlparser2';
 import { storableText } from '../../platform/text/storable-text.js';
+import { readMarkup } from './page-markup.js';
 
 /** Elements whose content is no text of the page; those of Confluence's storage format hold settings of a macro. */
 const UNREAD = new Set(['script', 'style', 'template', 'head', 'ac:parameter', 'ac:placeholder']);
@@ -19,35 +19,38 @@ const VERBATIM = new Set(['pre', 'ac:plain-text-body']);
  * markup is text.
  */
 export function pageText(html: string): string {
-  let text = '';
+  // Joined once: to look at the end of a text that grows costs a copy of it each time.
+  const parts: string[] = [];
+  let last = '\n';
   let unread = 0;
   let verbatim = 0;
-  const breakLine = (name: string): void => {
-    if (!INLINE.has(name) && text !== '' && !text.endsWith('\n')) text += '\n';
+  const add = (text: string): void => {
+    if (text === '') return;
+    parts.push(text);
+    last = text.at(-1)!;
   };
-  const parser = new Parser(
-    {
-      onopentagname(name) {
-        if (UNREAD.has(name)) unread += 1;
-        if (VERBATIM.has(name)) verbatim += 1;
-        breakLine(name);
-      },
-      ontext(data) {
-        if (unread > 0) return;
-        text += verbatim > 0 ? data : data.replace(/\s+/g, ' ');
-      },
-      onclosetag(name) {
-        if (UNREAD.has(name)) unread -= 1;
-        if (VERBATIM.has(name)) verbatim -= 1;
-        breakLine(name);
-      },
+  const breakLine = (name: string): void => {
+    if (!INLINE.has(name) && last !== '\n') add('\n');
+  };
+  readMarkup(html, {
+    onopentagname(name) {
+      if (UNREAD.has(name)) unread += 1;
+      if (VERBATIM.has(name)) verbatim += 1;
+      breakLine(name);
     },
-    // The storage format is XHTML: code blocks stand in CDATA.
-    { decodeEntities: true, recognizeCDATA: true, recognizeSelfClosing: true },
-  );
-  parser.write(html);
-  parser.end();
-  return storableText(text)
+    ontext(data) {
+      if (unread > 0) return;
+      if (verbatim > 0) add(data);
+      // One run of white space may come in two pieces.
+      else add(data.replace(/\s+/g, ' ').replace(last === ' ' ? /^ / : '', ''));
+    },
+    onclosetag(name) {
+      if (UNREAD.has(name)) unread -= 1;
+      if (VERBATIM.has(name)) verbatim -= 1;
+      breakLine(name);
+    },
+  });
+  return storableText(parts.join(''))
     .replace(/\u00A0/g, ' ')
     .split('\n')
     .map((line) => line.trimEnd())

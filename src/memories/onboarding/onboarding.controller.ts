@@ -31,12 +31,13 @@ export class OnboardingController {
   @ApiResponse({ status: 409, description: 'Somebody holds the lease (`onboarding.lease_held`).' })
   async acquire(@CurrentPrincipal() { orgId }: Principal, @Param('id') id: string): Promise<OnboardingLeaseView> {
     const agent = await this.agents.get(orgId, id);
+    // First of all: a lease that nobody is told of would keep the pass from being run for as long as it holds.
+    const chain = await this.chains.of(orgId, agent.id);
     const lease = await this.markers.lease({ orgId, agentId: agent.id });
     if ('heldUntil' in lease) {
       const until = lease.heldUntil ? ` until ${lease.heldUntil.toISOString()}` : '';
       throw new ApiError(409, 'onboarding.lease_held', `The agent is being onboarded${until}.`);
     }
-    const chain = await this.chains.of(orgId, agent.id);
     return {
       lease_id: lease.leaseId,
       expires_at: lease.expiresAt.toISOString(),

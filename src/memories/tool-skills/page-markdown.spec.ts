@@ -80,4 +80,13 @@ describe('a page', () => {
     expect(text).not.toContain('\u0000');
     expect(readSkillFile(text).skill).toBeNull();
   });
+
+  // Each takes minutes where its cost grows with the square of the page.
+  it.each([
+    ['paragraphs', '<p>word &amp; word</p>'.repeat(100_000)],
+    ['cells', `<tr>${'<td>word word word</td>'.repeat(150_000)}</tr>`],
+    ['nesting', '<ul><li>x'.repeat(300_000)],
+  ])('of megabytes is read at once: %s', (_, html) => {
+    expect(readSkillFile(skillFileOf(html)).skill).toBeNull();
+  });
 });

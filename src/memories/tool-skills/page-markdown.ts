@@ -1,5 +1,5 @@
-import { Parser } from 'htmlparser2';
 import { storableText } from '../../platform/text/storable-text.js';
+import { readMarkup } from '../knowledge/page-markup.js';
 
 /** Elements whose content is no text of the page; those of Confluence's storage format hold settings of a macro. */
 const UNREAD = new Set(['script', 'style', 'template', 'head', 'ac:parameter', 'ac:placeholder']);
@@ -43,10 +43,11 @@ function textOf({ text, code }: PageBlock): string {
 
 function blocksOf(html: string): PageBlock[] {
   const writer = new BlockWriter();
-  // The storage format is XHTML: code blocks stand in CDATA.
-  const parser = new Parser(writer, { decodeEntities: true, recognizeCDATA: true, recognizeSelfClosing: true });
-  parser.write(html);
-  parser.end();
+  readMarkup(html, {
+    onopentag: (name, attributes) => writer.onopentag(name, attributes),
+    ontext: (data) => writer.ontext(data),
+    onclosetag: (name) => writer.onclosetag(name),
+  });
   writer.endBlock();
   return writer.blocks;
 }
@@ -55,6 +56,8 @@ function blocksOf(html: string): PageBlock[] {
 class BlockWriter {
   readonly blocks: PageBlock[] = [];
   private text = '';
+  /** Whether the text says nothing yet; to look at all of it at each cell costs a copy of it each time. */
+  private blank = true;
   private unread = 0;
   private verbatim = 0;
   /** Numbers of the lists that are open; null for one without. */
@@ -72,15 +75,15 @@ class BlockWriter {
     }
     if (this.verbatim > 0) return;
     if (name === 'a') this.openLink(attributes.href ?? '');
-    else if (name === 'br') this.text += '\n';
-    else if (MARKS[name] !== undefined) this.text += MARKS[name];
-    else if (name === 'td' || name === 'th') this.text += this.text.trim() === '' ? '' : ' | ';
+    else if (name === 'br') this.write('\n');
+    else if (MARKS[name] !== undefined) this.write(MARKS[name]);
+    else if (name === 'td' || name === 'th') this.write(this.blank ? '' : ' | ');
     else if (!INLINE.has(name)) this.openBlock(name, attributes);
   }
 
   ontext(data: string): void {
     if (this.unread > 0) return;
-    this.text += this.verbatim > 0 ? data : data.replace(/[\s\u00A0]+/g, ' ');
+    this.write(this.verbatim > 0 ? data : data.replace(/[\s\u00A0]+/g, ' '));
   }
 
   onclosetag(name: string): void {
@@ -88,21 +91,31 @@ class BlockWriter {
     else if (this.unread > 0) return;
     else if (VERBATIM.has(name)) this.closeVerbatim();
     else if (this.verbatim > 0) return;
-    else if (name === 'a') this.text += this.links.pop() ?? '';
-    else if (MARKS[name] !== undefined) this.text += MARKS[name];
+    else if (name === 'a') this.write(this.links.pop() ?? '');
+    else if (MARKS[name] !== undefined) this.write(MARKS[name]);
     else if (!INLINE.has(name) && name !== 'td' && name !== 'th') this.closeBlock(name);
   }
 
   endBlock(): void {
     const lines = this.text.split('\n').map((line) => line.replace(/[ \t]+/g, ' ').trim());
     const text = lines.join('\n').trim();
-    this.text = '';
+    this.clear();
     if (text === '') return;
     const indent = '  '.repeat(Math.max(0, this.lists.length - 1));
     const item = this.lists.length > 0;
     const before = this.lead === '' && item ? `${indent}  ` : `${indent}${this.lead}`;
     this.blocks.push({ text: `${before}${text}`, item, code: false });
     this.lead = '';
+  }
+
+  private write(text: string): void {
+    this.text += text;
+    this.blank &&= text.trim() === '';
+  }
+
+  private clear(): void {
+    this.text = '';
+    this.blank = true;
   }
 
   private openBlock(name: string, attributes: Record<string, string>): void {
@@ -130,7 +143,7 @@ class BlockWriter {
 
   private openLink(address: string): void {
     const shown = /^https?:\/\//.test(address);
-    if (shown) this.text += '[';
+    if (shown) this.write('[');
     this.links.push(shown ? `](${address})` : '');
   }
 
@@ -140,7 +153,7 @@ class BlockWriter {
     const text = storableText(this.text)
       .replace(/\r\n?/g, '\n')
       .replace(/\u00A0/g, ' ');
-    this.text = '';
+    this.clear();
     if (text.trim() !== '') this.blocks.push({ text, item: false, code: true });
   }
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 
 /**
@@ -8,6 +9,11 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 export class ShutdownSignal implements OnModuleDestroy {
   private readonly controller = new AbortController();
   readonly signal: AbortSignal = this.controller.signal;
+
+  constructor() {
+    // Each call under way listens to it.
+    setMaxListeners(Infinity, this.signal);
+  }
 
   /** May be called again. */
   abort(): void {

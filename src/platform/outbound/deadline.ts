@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** The time ran out: the limit given here, or the caller's own where `callersOwn`. */
 export class OutOfTime extends Error {
   constructor(
@@ -40,6 +42,30 @@ export async function withDeadline<Result>(
   } finally {
     clearTimeout(timer);
     outer?.removeEventListener('abort', onAbort);
+  }
+}
+
+/**
+ * Runs `work` with a signal that aborts after `limitMs` and with `outer`, and waits for it, however it heeds the signal. Not
+ * `AbortSignal.any`: in Node 20 a signal that lives as long as the process keeps a reference to every one made of it.
+ */
+export async function withSignal<Result>(
+  limitMs: number,
+  outer: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController();
+  setMaxListeners(Infinity, controller.signal);
+  const follow = (): void => controller.abort(outer.reason);
+  const expire = (): void => controller.abort(new DOMException(`no end within ${limitMs / 1000} s`, 'TimeoutError'));
+  if (outer.aborted) follow();
+  const timer = setTimeout(expire, limitMs);
+  outer.addEventListener('abort', follow, { once: true });
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    outer.removeEventListener('abort', follow);
   }
 }
 

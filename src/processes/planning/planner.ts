@@ -6,6 +6,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { ShutdownSignal } from '../../platform/http/shutdown-signal.js';
 import { EventBus } from '../../platform/events/event-bus.js';
+import { withSignal } from '../../platform/outbound/deadline.js';
 import { renderedBlock, resolvedBy } from './block-resolution.js';
 import { PlanBlocks } from './plan-blocks.js';
 import { PlanContextStore } from './plan-context.store.js';
@@ -82,20 +83,21 @@ export class Planner {
   }
 
   private async resolve(context: PlanContext): Promise<ResolvedBlock[]> {
-    const deadline = AbortSignal.any([AbortSignal.timeout(this.settings.planning.deadline_ms), this.shutdown.signal]);
-    return Promise.all(
-      this.blocks.inOrder.map(async (block) => {
-        const result = await resolvedBy(
-          deadline,
-          () => block.resolve(context, deadline),
-          (error) => {
-            this.log.warn(
-              `block ${block.key} failed for turn ${context.turnId} of ${context.agent.handle}: ${String(error)}`,
-            );
-          },
-        );
-        return { ...result, block };
-      }),
+    return withSignal(this.settings.planning.deadline_ms, this.shutdown.signal, (deadline) =>
+      Promise.all(
+        this.blocks.inOrder.map(async (block) => {
+          const result = await resolvedBy(
+            deadline,
+            () => block.resolve(context, deadline),
+            (error) => {
+              this.log.warn(
+                `block ${block.key} failed for turn ${context.turnId} of ${context.agent.handle}: ${String(error)}`,
+              );
+            },
+          );
+          return { ...result, block };
+        }),
+      ),
     );
   }
 

@@ -3,6 +3,7 @@ import type { BlockReason, BlockResult, PlanContext } from '../../core/turn/exte
 import { RelevantKnowledge } from '../../memories/knowledge/relevant-knowledge.js';
 import { Settings } from '../../platform/config/settings.js';
 import { ShutdownSignal } from '../../platform/http/shutdown-signal.js';
+import { withSignal } from '../../platform/outbound/deadline.js';
 import { resolvedBy } from './block-resolution.js';
 import type { ExecuteContextDto } from './execute-context.dto.js';
 
@@ -35,15 +36,16 @@ export class PostPlanKnowledge {
     if (!context.requiresRecon) return { isActive: false, reason: 'not_thin' };
     if (plan.plan_decision === 'skip') return { isActive: false, reason: 'decision_skip' };
     if (plan.plan_summary.trim() === '') return { isActive: false, reason: 'empty_plan' };
-    const deadline = AbortSignal.any([AbortSignal.timeout(this.settings.planning.deadline_ms), this.shutdown.signal]);
-    const result = await resolvedBy(
-      deadline,
-      () => this.knowledge.find({ ...context, task: plan.plan_summary, isThin: false }, deadline),
-      (error) => {
-        this.log.warn(
-          `no knowledge after the plan of turn ${context.turnId} of ${context.agent.handle}: ${String(error)}`,
-        );
-      },
+    const result = await withSignal(this.settings.planning.deadline_ms, this.shutdown.signal, (deadline) =>
+      resolvedBy(
+        deadline,
+        () => this.knowledge.find({ ...context, task: plan.plan_summary, isThin: false }, deadline),
+        (error) => {
+          this.log.warn(
+            `no knowledge after the plan of turn ${context.turnId} of ${context.agent.handle}: ${String(error)}`,
+          );
+        },
+      ),
     );
     return { isActive: true, result, reason: result.reason };
   }

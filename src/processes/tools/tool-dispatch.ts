@@ -5,6 +5,7 @@ import type { ToolCall, ToolResult, TurnPhase } from '../../core/turn/extension-
 import { toolError } from '../../core/turn/tool-arguments.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { ShutdownSignal } from '../../platform/http/shutdown-signal.js';
+import { withSignal } from '../../platform/outbound/deadline.js';
 import type { TraceIds } from '../../platform/http/trace-context.js';
 import { PlanContextStore } from '../planning/plan-context.store.js';
 import { ToolRegistry } from './tool-registry.js';
@@ -50,7 +51,7 @@ export class ToolDispatch {
     const agent = { id: found.id, handle: found.handle, role: found.role };
     const roleContext = { name: found.role, chain: role ? this.auxiliary.chainOf(role) : [] };
     const stored = await this.contexts.find(request.orgId, found.id, request.turnId);
-    const call: ToolCall = {
+    const call: Omit<ToolCall, 'signal'> = {
       orgId: request.orgId,
       agent,
       role: roleContext,
@@ -60,8 +61,7 @@ export class ToolDispatch {
       context: stored && { ...stored.context, agent, role: roleContext },
       traceId: request.trace.traceId ?? stored?.context.traceId ?? null,
       spanId: request.trace.spanId ?? stored?.context.spanId ?? null,
-      signal: AbortSignal.any([AbortSignal.timeout(TOOL_DEADLINE_MS), this.shutdown.signal]),
     };
-    return tool.run(call);
+    return withSignal(TOOL_DEADLINE_MS, this.shutdown.signal, (signal) => tool.run({ ...call, signal }));
   }
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { withSignal } from '../../platform/outbound/deadline.js';
 import type { EventFeed } from './event-feed.js';
 import type { EventFilter, EventReader, EventView } from './event.reader.js';
 
@@ -61,9 +62,8 @@ export class EventStream {
   private async send(output: Writable, text: string): Promise<boolean> {
     if (this.options.signal.aborted) return false;
     if (output.write(text)) return true;
-    const late = AbortSignal.any([AbortSignal.timeout(this.options.patience), this.options.signal]);
     try {
-      await once(output, 'drain', { signal: late });
+      await withSignal(this.options.patience, this.options.signal, (signal) => once(output, 'drain', { signal }));
       return true;
     } catch {
       return false;

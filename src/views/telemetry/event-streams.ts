@@ -78,15 +78,16 @@ export class EventStreams {
     output: Writable;
   }): Promise<void> {
     const { principal, filter, position, output } = stream;
-    const closed = new AbortController();
-    output.once('close', () => closed.abort()).on('error', () => closed.abort());
-    if (output.destroyed) closed.abort();
-    const signal = AbortSignal.any([closed.signal, this.shutdown.signal]);
+    const ended = new AbortController();
+    const finish = (): void => ended.abort();
+    output.once('close', finish).on('error', finish);
+    this.shutdown.signal.addEventListener('abort', finish, { once: true });
+    if (output.destroyed || this.shutdown.signal.aborted) finish();
     try {
       const end = await new EventStream(this.reader, this.feed, {
         filter,
         position,
-        signal,
+        signal: ended.signal,
         tick: TICK_MS,
         patience: PATIENCE_MS,
         mayRead: () => this.keys.holds(principal.keyId),
@@ -97,6 +98,8 @@ export class EventStreams {
       }
     } catch (error) {
       this.log.warn(`a stream of events was ended: ${String(error)}`);
+    } finally {
+      this.shutdown.signal.removeEventListener('abort', finish);
     }
     output.end();
   }
