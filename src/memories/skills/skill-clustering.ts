@@ -34,21 +34,17 @@ export class SkillClustering {
     const { cluster_min_size: minSize, cluster_jaccard_threshold: threshold, episode_fetch_limit: limit } = this.knobs;
     const { id, orgId, handle, role } = agent;
     const turns = await this.trajectories.newest({ orgId, agentId: id }, this.since, limit);
-    const candidates: SkillCandidate[] = [];
-    for (const { leader, members } of clusterSequences(turns, { threshold, minSize })) {
-      const candidate: SkillCandidate = {
-        orgId,
-        agent: { id, handle, role },
-        trigger: 'clustered',
-        turnId: null,
-        leader,
-        members: members.sort(newestFirst),
-        traceId: null,
-        spanId: null,
-      };
-      if (await this.synthesizer.mayAsk(candidate)) candidates.push(candidate);
-    }
-    return candidates;
+    const candidates = clusterSequences(turns, { threshold, minSize }).map(({ leader, members }): SkillCandidate => ({
+      orgId,
+      agent: { id, handle, role },
+      trigger: 'clustered',
+      turnId: null,
+      leader,
+      members: members.sort(newestFirst),
+      traceId: null,
+      spanId: null,
+    }));
+    return this.synthesizer.worthAsking({ orgId, agentId: id }, candidates);
   }
 
   /**

@@ -112,13 +112,13 @@ export class SkillRefiner implements ReflectionWorker {
     if (turn.skills_used.length === 0) return null;
     const owner: SkillOwner = { orgId, agentId: agent.id };
     const live = new Map((await this.store.live(owner)).map((skill) => [skill.name, skill]));
-    let central: { skill: SkillRow; similarity: number } | null = null;
+    let central: { name: string; similarity: number } | null = null;
     for (const name of turn.skills_used) {
       const skill = live.get(name);
       if (!skill) continue;
       const similarity = toolSimilarity(turn.tool_sequence, skill.tool_sequence);
-      if (!central || similarity >= central.similarity) central = { skill, similarity };
+      if (!central || similarity >= central.similarity) central = { name, similarity };
     }
-    return central?.skill ?? null;
+    return central && this.store.liveByName(owner, central.name);
   }
 }
