@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { oneLine } from '../../core/auxiliary/fence.js';
-import { screenText } from '../../core/screening/screening-rules.js';
 import type { BlockResult, PlanBlock, PlanContext } from '../../core/turn/extension-points.js';
 import { mostRelevantFirst, mostUsedFirst } from './skill-choice.js';
 import type { SkillSummary } from './skill.models.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
+import { withheldReason } from './withheld-text.js';
 
 /** UTF-16 code units of the whole block, and of one description. */
 const BLOCK_LIMIT = 3_000;
@@ -61,8 +61,7 @@ function lineOf(skill: SkillSummary): string {
   return `- ${stale}**${skill.name}**: ${descriptionOf(skill)}`;
 }
 
-/** Stored text that is flagged by now does not reach a prompt, unless an operator has let it through. */
 function descriptionOf(skill: SkillSummary): string {
-  const verdict = skill.operator_released ? null : screenText(skill.description);
-  return verdict?.flagged ? `[withheld: ${verdict.reason}]` : oneLine(skill.description, DESCRIPTION_LIMIT);
+  const reason = withheldReason(skill, skill.description);
+  return reason === null ? oneLine(skill.description, DESCRIPTION_LIMIT) : `[withheld: ${reason}]`;
 }

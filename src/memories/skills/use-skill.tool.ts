@@ -1,6 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { z } from 'zod';
-import { screenText } from '../../core/screening/screening-rules.js';
 import type { AgentTool, ToolCall, ToolResult } from '../../core/turn/extension-points.js';
 import { readArguments, toolDefinition, toolError } from '../../core/turn/tool-arguments.js';
 import { EventBus } from '../../platform/events/event-bus.js';
@@ -9,6 +8,7 @@ import { aboutSkill, ownerOf } from './skill-author.js';
 import { transitionOf } from './skill.events.js';
 import { isLive, type SkillRow } from './skill.models.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
+import { withheldReason } from './withheld-text.js';
 
 /** What `data` says of a skill that nobody has used for a while; the body itself comes verbatim. */
 const STALE_WARNING =
@@ -42,14 +42,12 @@ export class UseSkillTool implements AgentTool {
     const name = read.value.skill_name.trim();
     const skill = await this.store.byName(ownerOf(call), name);
     if (!skill || !isLive(skill)) return this.notUsable(call, name, skill);
-    if (!skill.operator_released) {
-      const verdict = screenText(`${skill.description}\n${skill.content}`);
-      if (verdict.flagged) {
-        return toolError(
-          `The skill "${name}" is withheld (${verdict.reason}) until an operator has looked at it. Do the task without it.`,
-          { reason: verdict.reason },
-        );
-      }
+    const reason = withheldReason(skill, `${skill.description}\n${skill.content}`);
+    if (reason !== null) {
+      return toolError(
+        `The skill "${name}" is withheld (${reason}) until an operator has looked at it. Do the task without it.`,
+        { reason },
+      );
     }
     await this.count(call, skill);
     const { id, version, description } = skill;
