@@ -34,16 +34,20 @@ export class SkillClustering {
     const { cluster_min_size: minSize, cluster_jaccard_threshold: threshold, episode_fetch_limit: limit } = this.knobs;
     const { id, orgId, handle, role } = agent;
     const turns = await this.trajectories.newest({ orgId, agentId: id }, this.since, limit);
-    const candidates = clusterSequences(turns, { threshold, minSize }).map(({ leader, members }): SkillCandidate => ({
-      orgId,
-      agent: { id, handle, role },
-      trigger: 'clustered',
-      turnId: null,
-      leader,
-      members: members.sort(newestFirst),
-      traceId: null,
-      spanId: null,
-    }));
+    const candidates: SkillCandidate[] = [];
+    for (const { leader, members } of clusterSequences(turns, { threshold, minSize })) {
+      const candidate: SkillCandidate = {
+        orgId,
+        agent: { id, handle, role },
+        trigger: 'clustered',
+        turnId: null,
+        leader,
+        members: members.sort(newestFirst),
+        traceId: null,
+        spanId: null,
+      };
+      candidates.push(candidate);
+    }
     return this.synthesizer.worthAsking({ orgId, agentId: id }, candidates);
   }
 

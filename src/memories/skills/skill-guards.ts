@@ -42,7 +42,10 @@ export class SkillGuards {
   }
 
   /** Those of an agent's candidates that `check` has nothing against. */
-  async allowed(owner: SkillOwner, candidates: readonly SkillCandidate[]): Promise<SkillCandidate[]> {
+  async allowed<Candidate extends SkillCandidate>(
+    owner: SkillOwner,
+    candidates: readonly Candidate[],
+  ): Promise<Candidate[]> {
     if (candidates.length === 0) return [];
     const learned = await this.learned(owner);
     return candidates.filter((candidate) => this.judge(candidate, learned).refused === null);

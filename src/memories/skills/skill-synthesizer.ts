@@ -37,7 +37,10 @@ export class SkillSynthesizer {
   ) {}
 
   /** Those of an agent's candidates that nothing which can be seen without the model is against. */
-  worthAsking(owner: SkillOwner, candidates: readonly SkillCandidate[]): Promise<SkillCandidate[]> {
+  worthAsking<Candidate extends SkillCandidate>(
+    owner: SkillOwner,
+    candidates: readonly Candidate[],
+  ): Promise<Candidate[]> {
     return this.guards.allowed(owner, candidates);
   }
 
