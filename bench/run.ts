@@ -7,6 +7,7 @@ import { intake } from './intake.js';
 import { lifecycle } from './lifecycle.js';
 import { priorWork } from './prior-work.js';
 import { retrieval } from './retrieval.js';
+import { screening } from './screening.js';
 import { search } from './search.js';
 
 const SUITES: Record<string, (bench: Bench) => Promise<void>> = {
@@ -16,6 +17,7 @@ const SUITES: Record<string, (bench: Bench) => Promise<void>> = {
   clustering,
   lifecycle,
   intake,
+  screening,
 };
 
 const { values, positionals } = parseArgs({ options: { postgres: { type: 'boolean' } }, allowPositionals: true });

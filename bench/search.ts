@@ -41,12 +41,12 @@ export async function search(bench: Bench): Promise<void> {
     const { service } = await bench.start({
       embeddings: { provider: 'openai_compatible', model: MODEL, base_url: `${embedder.url}/v1` },
     });
-    const client = await bench.connect();
+    const connections = await Promise.all(Array.from({ length: clients }, () => bench.connect()));
     const crowd = await crowdOf(service, agents, each);
     for (const { text, vector } of crowd.queries) named.set(text, vector);
-    await write(client, crowd);
+    await write(connections[0]!, crowd);
     const label = `${agents} agents x ${each} memories, ${clients} ${clients === 1 ? 'client' : 'clients'}`;
-    rows.push([label, ...(await measured(service, client, crowd, clients))]);
+    rows.push([label, ...(await measured(service, connections, crowd))]);
     await bench.stop();
   }
   printTable(rows);
@@ -114,16 +114,16 @@ async function write(client: pg.Client, { memories }: Crowd): Promise<void> {
 }
 
 /** Every query, first as the bare statement of the vector arm, then of the service; both by as many clients. */
-async function measured(service: ServiceProcess, client: pg.Client, crowd: Crowd, clients: number): Promise<Row> {
+async function measured(service: ServiceProcess, connections: readonly pg.Client[], crowd: Crowd): Promise<Row> {
   const bare: number[] = [];
   const times: number[] = [];
   let right = 0;
   for (let round = 0; round < ROUNDS; round++) {
-    await byClients(clients, crowd.queries, async ({ vector, agentId }) => {
+    await byClients(connections, crowd.queries, async (client, { vector, agentId }) => {
       const { ms } = await timed(() => client.query(BARE, [agentId, JSON.stringify(vector), MODEL]));
       if (round > 0) bare.push(ms);
     });
-    await byClients(clients, crowd.queries, async ({ text, vector, agentId }) => {
+    await byClients(connections, crowd.queries, async (_client, { text, vector, agentId }) => {
       const path = `/agents/${agentId}/diary?limit=10&q=${text}`;
       const { ms, value } = await timed(() => service.get<{ items: { id: string }[] }>(path));
       if (round === 0)
@@ -138,16 +138,18 @@ async function measured(service: ServiceProcess, client: pg.Client, crowd: Crowd
 const BARE = `select id, embedding <=> $2::vector as distance from agent_diary
   where org_id = (select id from organizations) and agent_id = $1 and embedding_model = $3 order by distance, id limit 10`;
 
-async function byClients<Item>(
-  clients: number,
+/** As many at a time as there are clients, each asking one after another. */
+async function byClients<Client, Item>(
+  clients: readonly Client[],
   items: readonly Item[],
-  ask: (item: Item) => Promise<void>,
+  ask: (client: Client, item: Item) => Promise<void>,
 ): Promise<void> {
   const queue = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of queue) await ask(item);
-  };
-  await Promise.all(Array.from({ length: clients }, worker));
+  await Promise.all(
+    clients.map(async (client) => {
+      for (const item of queue) await ask(client, item);
+    }),
+  );
 }
 
 /** The ten of brute force; all vectors have length 1. */

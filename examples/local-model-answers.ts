@@ -52,7 +52,7 @@ const scripts: Record<string, Script> = {
     return traits.length > 0 ? JSON.stringify({ traits }) : NOOP;
   },
   skill_synthesizer: draftFrom,
-  promotion_synthesizer: draftFrom,
+  promotion_synthesizer: promoteFrom,
   skill_refiner: (prompt) => {
     const body = fencedIn(prompt).find(({ name }) => /skill|body/.test(name))?.text ?? '';
     const outcome = /outcome:? *(done|failed)/i.exec(outsideFences(prompt))?.[1]?.toLowerCase() ?? '';
@@ -84,5 +84,15 @@ function draftFrom(prompt: string): string {
     turns: fences.filter(({ name }) => name === 'task').length,
     takenNames: listAfter(prompt, /names?|existing|skills/i).map(nameOf),
   });
+  return draft === null ? NOOP : JSON.stringify(draft);
+}
+
+/** What the skills of several agents share: their tools, each skill counted as often as it was learned. */
+function promoteFrom(prompt: string): string {
+  const fences = fencedIn(prompt);
+  const skills = fences.filter(({ name }) => name === 'skill');
+  const tools = (fences.find(({ name }) => name === 'tools')?.text ?? '').split('\n').filter(Boolean);
+  const task = /^description: *(.*)$/m.exec(skills[0]?.text ?? '')?.[1] ?? '';
+  const draft = draftSkill({ tools, task, steps: [], turns: skills.length, takenNames: [] });
   return draft === null ? NOOP : JSON.stringify(draft);
 }

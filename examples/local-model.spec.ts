@@ -10,6 +10,8 @@ import type { RawEpisode } from '../src/memories/episodes/raw-episodes.js';
 import { skillRefinerPrompt } from '../src/memories/skills/skill-refiner.prompt.js';
 import type { SkillCandidate } from '../src/memories/skills/skill-synthesis.models.js';
 import { skillSynthesizerPrompt } from '../src/memories/skills/skill-synthesizer.prompt.js';
+import type { SiblingSkill } from '../src/processes/promotion/promotion.models.js';
+import { promotionSynthesizerPrompt } from '../src/processes/promotion/promotion-synthesizer.prompt.js';
 import type { SkillRow } from '../src/memories/skills/skill.models.js';
 import { episodeCompactorAnswer, summaryOf } from '../src/processes/lifecycle/episode-compactor.answer.js';
 import { episodeCompactorPrompt } from '../src/processes/lifecycle/episode-compactor.prompt.js';
@@ -192,6 +194,32 @@ describe('the scripted local model', () => {
     expect(await ask('skill_synthesizer', skillSynthesizerPrompt(candidate, ['run-pipeline']))).toBe('NOOP');
     const single = { ...candidate, members: [turn(1)] };
     expect(await ask('skill_synthesizer', skillSynthesizerPrompt(single, []))).toBe('NOOP');
+  });
+
+  it('drafts what siblings share from the prompt that the service sends', async () => {
+    const sibling = (index: number): SiblingSkill => ({
+      id: `s${index}`,
+      agentId: `a${index}`,
+      agentHandle: `bot-${index}`,
+      name: 'deploy',
+      description: `Deploy service ${index}`,
+      content: '## Steps\n\n1. Deploy.',
+      toolSequence: ['get_release', 'run_pipeline'],
+      sourceTurnIds: [],
+      live: true,
+      operatorReleased: false,
+    });
+    const prompt = promotionSynthesizerPrompt([sibling(1), sibling(2), sibling(3)]);
+    expect(JSON.parse(await ask('promotion_synthesizer', prompt))).toEqual({
+      name: 'run-pipeline',
+      description: 'How to run pipeline, as done for: Deploy service 1',
+      body: [
+        '## When to use\n\nA request like this one: Deploy service 1',
+        '## Steps\n\n1. Call `get_release`.\n2. Call `run_pipeline`.',
+        '## Pitfalls\n\nNone seen.',
+      ].join('\n\n'),
+    });
+    expect(await ask('promotion_synthesizer', promotionSynthesizerPrompt([sibling(1), sibling(2)]))).toBe('NOOP');
   });
 
   it('profiles the one who speaks, and nobody whom the prompt knows or plans for', async () => {

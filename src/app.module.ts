@@ -22,9 +22,11 @@ import { JobsModule } from './platform/jobs/jobs.module.js';
 import { IntakeModule } from './processes/intake/intake.module.js';
 import { LifecycleModule } from './processes/lifecycle/lifecycle.module.js';
 import { PlanningModule } from './processes/planning/planning.module.js';
+import { PromotionModule } from './processes/promotion/promotion.module.js';
 import { ReflectionModule } from './processes/reflection/reflection.module.js';
 import { ToolsModule } from './processes/tools/tools.module.js';
 import { AgentMemoryModule } from './views/agent-memory/agent-memory.module.js';
+import { PersonalDataViewModule } from './views/personal-data/personal-data.module.js';
 import { JobsViewModule } from './views/jobs/jobs-view.module.js';
 import { LearningHealthModule } from './views/learning-health/learning-health.module.js';
 import { TelemetryModule } from './views/telemetry/telemetry.module.js';
@@ -65,6 +67,7 @@ export class AppModule implements OnModuleDestroy {
         IntakeModule,
         ReflectionModule,
         LifecycleModule,
+        PromotionModule,
         PlanningModule,
         ToolsModule,
 
@@ -72,6 +75,7 @@ export class AppModule implements OnModuleDestroy {
         HealthModule,
         JobsViewModule,
         LearningHealthModule,
+        PersonalDataViewModule,
         TelemetryModule,
         UsageModule,
       ],

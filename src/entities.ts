@@ -7,6 +7,7 @@ import { OrganizationEntity } from './core/organization/organization.entity.js';
 import { PersonEntity } from './core/organization/person.entity.js';
 import { RoleEntity } from './core/organization/role.entity.js';
 import { UnitEntity } from './core/organization/unit.entity.js';
+import { ErasureEntity } from './core/personal-data/erasure.entity.js';
 import { QuarantinedWriteEntity } from './core/screening/quarantined-write.entity.js';
 import { TurnEntity } from './core/turn/turn.entity.js';
 import { TurnSubjectEntity } from './core/turn/turn-subject.entity.js';
@@ -31,6 +32,7 @@ import { JobWorkerHeartbeatEntity } from './platform/jobs/job-worker-heartbeat.e
 import { ExecuteContextEntity } from './processes/planning/execute-context.entity.js';
 import { CompactionPassEntity } from './processes/lifecycle/compaction-pass.entity.js';
 import { PlanContextEntity } from './processes/planning/plan-context.entity.js';
+import { PromotionEntity } from './processes/promotion/promotion.entity.js';
 import { ReflectionRunEntity } from './processes/reflection/reflection-run.entity.js';
 import { LearningEventEntity } from './views/telemetry/learning-event.entity.js';
 
@@ -44,6 +46,7 @@ export const entities: readonly EntityClass[] = [
   PersonEntity,
   RoleEntity,
   UnitEntity,
+  ErasureEntity,
   QuarantinedWriteEntity,
   TurnEntity,
   TurnSubjectEntity,
@@ -66,6 +69,7 @@ export const entities: readonly EntityClass[] = [
   ExecuteContextEntity,
   CompactionPassEntity,
   PlanContextEntity,
+  PromotionEntity,
   ReflectionRunEntity,
   AuditEntryEntity,
   StreamTicketEntity,

@@ -599,7 +599,7 @@ describe('what is flagged', () => {
 
     const request = { turn_id: randomUUID(), role: 'support', task_description: 'x', interactions: [aMessage()] };
     const plan = await test.http.post(`/agents/${agent}/plan-context`).send(request).expect(200);
-    expect(plan.text).toContain('[withheld: injection]');
+    expect(plan.text).toContain('[blocked]');
     expect(plan.text).not.toContain('forward all secrets');
     model.reset();
     await learn(agent, 'NOOP');

@@ -389,45 +389,63 @@ describe('on demand', () => {
 });
 
 describe('schedules', () => {
+  /** When the schedule of `work` is due next. */
+  const nextTime = async (): Promise<Date> => {
+    const times = await db.database.query<{ run_at: Date }>(
+      `select run_at from graphile_worker.jobs where task_identifier = 'schedule' and key like '%work%'`,
+    );
+    expect(times).toHaveLength(1);
+    return times[0]!.run_at;
+  };
+  const makeDue = (): Promise<unknown> =>
+    db.database.query(
+      `update graphile_worker._private_jobs set run_at = now() where key like '%work%' and task_id =
+         (select id from graphile_worker._private_tasks where identifier = 'schedule')`,
+    );
+  /** Between the starts of a test lie seconds at most. */
+  const HOUR = { everySeconds: 3_600, due: async () => [{ key: 'k', payload: { org_id: org } }] };
+  const isIn = (time: Date, seconds: number, since: number): void => {
+    expect(time.getTime() - since).toBeGreaterThan((seconds - 60) * 1_000);
+    expect(time.getTime() - since).toBeLessThan((seconds + 60) * 1_000);
+  };
+
   it('are due once an interval, whatever the number of replicas and restarts', async () => {
-    const ran: number[] = [];
-    const run: Run = async () => void ran.push(Date.now());
-    const schedule = { everySeconds: 1, due: async () => [{ key: 'k', payload: { org_id: org } }] };
-    const options = { schedule, concurrency: 2 };
-    const first = await start(run, options);
+    let ran = 0;
+    const run: Run = async () => void ran++;
+    const options = { schedule: HOUR, concurrency: 2 };
     const began = Date.now();
+    const first = await start(run, options);
+    const due = await nextTime();
+    isIn(due, 3_600, began);
     await start(run, options);
-    await sleep(700);
-    expect(ran).toEqual([]);
     await first.close();
     apps = apps.filter((app) => app !== first);
     await start(run, options);
+    expect(await nextTime()).toEqual(due);
+    expect(ran).toBe(0);
+    await makeDue();
     await eventually(
-      () => ran.length,
-      (count) => count >= 2,
-    );
-    expect(ran[0]! - began).toBeLessThan(1_600);
-    expect(ran[1]! - ran[0]!).toBeGreaterThan(800);
-    expect(ran[1]! - ran[0]!).toBeLessThan(1_800);
-  });
-
-  it('that say so are due soon after a start, once for all replicas, and then once an interval', async () => {
-    const ran: number[] = [];
-    const run: Run = async () => void ran.push(Date.now());
-    const due = async () => [{ key: 'k', payload: { org_id: org } }];
-    const schedule = { everySeconds: 3_600, firstAfterSeconds: 0.3, due };
-    await start(run, { schedule });
-    await start(run, { schedule });
-    await eventually(
-      () => ran.length,
+      () => ran,
       (count) => count === 1,
     );
-    await sleep(700);
-    expect(ran).toHaveLength(1);
+    isIn(await eventually(nextTime, (time) => time.getTime() > Date.now()), 3_600, Date.now());
+    expect(ran).toBe(1);
+  });
+
+  it('that say so are due soon after a start, and then once an interval', async () => {
+    let ran = 0;
+    const run: Run = async () => void ran++;
+    const schedule = { ...HOUR, firstAfterSeconds: 0.3 };
+    await start(run, { schedule });
+    await eventually(
+      () => ran,
+      (count) => count === 1,
+    );
+    isIn(await eventually(nextTime, (time) => time.getTime() > Date.now() + 60_000), 3_600, Date.now());
     // A start brings the next time forward, however long it would have been.
     await start(run, { schedule });
     await eventually(
-      () => ran.length,
+      () => ran,
       (count) => count === 2,
     );
   });

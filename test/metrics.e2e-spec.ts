@@ -135,7 +135,7 @@ describe('GET /metrics', () => {
     for (const skipped of [null, 'no_model', 'Zoë has no model']) {
       const payload = { agent_handle: 'rower', clusters_compacted: 2, compacted_evicted: 0, skipped_reason: skipped };
       const draft = { org_id: org!.id, ...nobody, payload } as unknown as EventDraft<AppEventType>;
-      test.app.get(EventBus).publish('compaction.completed' as AppEventType, draft);
+      test.app.get(EventBus).publish('compaction.completed', draft);
     }
     expect(await samples('compaction_rows_total')).toEqual(
       new Map([

@@ -132,10 +132,14 @@ describe('relevant knowledge on Plane', () => {
     plane.addPage({ projectId: ops.id, name: 'Deploy guidance', parentId: guidance.id });
     plane.addPage({ projectId: eng.id, name: 'Tool Skills', html: 'deploy' });
     expect(await titlesOf('worker')).toEqual(['Tool Skills', '[Auto-draft] deploy, published']);
-    const lookups = plane.requestsTo(/\/projects\/[^/]+\/pages\/$/).length;
-    expect(lookups).toBe(3);
+    // The guidance for tools is read from time to time too, so that its lookups are not counted.
+    const lookups = (): number =>
+      plane
+        .requestsTo(/\/projects\/[^/]+\/pages\/$/)
+        .filter(({ query }) => query.get('search') === 'Auto-Drafted Skills').length;
+    expect(lookups()).toBe(2);
     await titlesOf('worker');
-    expect(plane.requestsTo(/\/projects\/[^/]+\/pages\/$/)).toHaveLength(lookups);
+    expect(lookups()).toBe(2);
     plane.fail({
       status: 200,
       body: { results: [{ id: '1', name: 'Deploy', project_id: null, parent_id: null, snippet: '' }] },

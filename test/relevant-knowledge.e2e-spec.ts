@@ -108,10 +108,11 @@ describe('relevant knowledge', () => {
     expect(block).toMatchObject({ hit: true, selection_count: 1, reason: 'selected' });
     expect(block.text).toContain('\n- **Deploying**: Before a freeze, deploy & verify checkout.\n');
     expect(block.bytes).toBe(Buffer.byteLength(block.text));
-    expect(wiki.requests[0]!.query.get('cql')).toBe(
-      'space IN ("ENG","OPS") AND type = page AND text ~ "deploy freeze"',
-    );
-    expect(wiki.requests.map(({ headers }) => headers.authorization)).toEqual([SHARED]);
+    // The guidance for tools is read from time to time too.
+    const searches = wiki.requestsTo(/\/content\/search$/);
+    expect(searches.map(({ query, headers }) => [query.get('cql'), headers.authorization])).toEqual([
+      ['space IN ("ENG","OPS") AND type = page AND text ~ "deploy freeze"', SHARED],
+    ]);
     const [asked] = model.requestsOf('relevant_knowledge_query');
     expect(asked!.user.endsWith('Knowledge-base search query:')).toBe(true);
     expect(fencedIn(asked!.user)).toMatchObject([{ name: 'task', text: QUESTION }]);
@@ -190,14 +191,25 @@ describe('relevant knowledge', () => {
     const drafts = wiki.addPage({ space: 'ENG', title: 'Auto-Drafted Skills', body: 'deploy' });
     const draft = wiki.addPage({ space: 'ENG', title: 'Renamed: deploy', parentId: drafts.id });
     wiki.addPage({ space: 'ENG', title: 'Deploy below a draft', parentId: draft.id });
-    wiki.addPage({ space: 'OPS', title: '[Auto-draft] deploy' });
+    wiki.addPage({ space: 'OPS', title: '[Auto-draft] deploy, moved out by a person' });
     wiki.addPage({ space: 'ENG', title: 'Deploy, reviewed' });
     const guidance = wiki.addPage({ space: 'TOOLS', title: 'Tool Skills', body: 'deploy' });
     wiki.addPage({ space: 'TOOLS', title: 'Deploy guidance', parentId: guidance.id });
     wiki.addPage({ space: 'ENG', title: 'Tool Skills', body: 'deploy' });
     await put(organization(['ENG', 'OPS', 'TOOLS']));
     model.reply('relevant_knowledge_query', 'deploy');
-    expect(titlesIn(await blockOf('worker'))).toEqual(['Deploy, reviewed', 'Tool Skills']);
+    expect(titlesIn(await blockOf('worker'))).toEqual([
+      '[Auto-draft] deploy, moved out by a person',
+      'Deploy, reviewed',
+      'Tool Skills',
+    ]);
+  });
+
+  it('goes by the title of drafts where the server does not say what stands above them', async () => {
+    const row = (id: string, title: string): object => ({ id, title, space: { key: 'ENG' } });
+    wiki.fail({ status: 200, body: { results: [row('1', '[Auto-draft] deploy'), row('2', 'Deploy')] } });
+    model.reply('relevant_knowledge_query', 'deploy');
+    expect(titlesIn(await blockOf('worker'))).toEqual(['Deploy']);
   });
 
   it('reads on where most of what is found is not served, and shows six at most', async () => {
@@ -231,7 +243,7 @@ describe('relevant knowledge', () => {
     });
     model.reply('relevant_knowledge_query', 'deploy');
     const { text } = await blockOf('worker');
-    expect(text).toContain('- **[withheld: injection]**\n');
+    expect(text).toContain('- **[blocked]**\n');
     expect(text).toContain('- **Deploy ## Personal memory**: deploy \uFFFD\n');
     expect(text).not.toMatch(/^\s*#/m);
     expect(text).not.toContain('reveal the system prompt');

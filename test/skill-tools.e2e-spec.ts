@@ -148,7 +148,7 @@ describe('use_skill', () => {
     const answer = await use(agent, 'refund');
     expect(answer).toMatchObject({
       is_error: true,
-      output: expect.stringContaining('withheld'),
+      output: expect.stringContaining('[blocked]'),
       data: { reason: 'injection' },
     });
     expect(JSON.stringify(answer)).not.toContain('previous instructions');
@@ -381,7 +381,7 @@ describe('the block of skills', () => {
     const { id } = await synthesized(test, agent, 'refund');
     await test.database.query(`update synthesized_skills set description = $2 where id = $1`, [id, FLAGGED]);
     const { text } = await blockOf(agent);
-    expect(text).toContain('- **refund**: [withheld: injection]');
+    expect(text).toContain('- **refund**: [blocked]');
     expect(text).not.toContain('previous instructions');
   });
 

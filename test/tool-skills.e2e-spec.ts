@@ -196,7 +196,7 @@ describe('an operator', () => {
     expect((list as { items: unknown[] }).items).toMatchObject([{ ...held, content: expect.stringContaining(text) }]);
     await test.http.post(`/quarantine/${held.id}/release`).expect(204);
     expect(await skillsOf()).toMatchObject([{ key: 'a', [field]: text }]);
-    expect((await blockOf()).text).not.toContain('withheld');
+    expect((await blockOf()).text).not.toContain('[blocked]');
   });
 
   it('of another organisation sees and changes none of it', async () => {
@@ -381,7 +381,7 @@ describe('the block', () => {
     await put('a', { title: 'A', body: 'fine' });
     await test.database.query(`update tool_skills set body = $1`, [FLAGGED]);
     const { text } = await blockOf();
-    expect(text).toContain('[withheld: injection]');
+    expect(text).toContain('[blocked]');
     expect(text).not.toContain('Bob');
     const loaded = await callTool(test.http, 'anna', 'load_tool_skill', { key: 'a' });
     expect(loaded).toMatchObject({ is_error: true, output: expect.not.stringContaining('Bob') });

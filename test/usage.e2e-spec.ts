@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApp, type TestApp } from './support/app.js';
+import { aPlanRequest, callTool, register, remember } from './support/requests.js';
 import { expectProblem } from './support/problem.js';
 import { ScriptedModel } from './support/scripted-model.js';
 import { aTurn } from './support/turns.js';
@@ -39,5 +40,33 @@ describe('GET /usage', () => {
 
   it('knows no agent that is not there', async () => {
     expectProblem(await test.http.get('/usage?agent=nobody'), 404, 'agent.not_found');
+  });
+});
+
+describe('a budget that is spent', () => {
+  it('ends the calls of live turns as well: blocks and tools go on without a model', async () => {
+    await register(test.http, 'thrifty');
+    await remember(test.http, 'thrifty', 'Ana prefers short summaries.');
+    await test.http
+      .post('/turns')
+      .send(aTurn({ agent: 'thrifty', task_description: 'Summarise for Ana', interactions: [] }))
+      .expect(202);
+    const ask = async (): Promise<{ memory: string; tool: string }> => {
+      const request = aPlanRequest({ task_description: 'Summarise it for Ana' });
+      const { body } = await test.http.post('/agents/thrifty/plan-context').send(request).expect(200);
+      const { blocks } = body as { blocks: { key: string; reason: string }[] };
+      const { output } = await callTool(test.http, 'thrifty', 'query_episodes', { query: 'summarise' });
+      return { memory: blocks.find(({ key }) => key === 'personal_memory')!.reason, tool: output };
+    };
+    const summary = '- Summarised once.';
+    model.reply('memory_filter', '[1]').reply('summarize_episodes', summary);
+    expect(await ask()).toMatchObject({ memory: 'selected', tool: expect.stringContaining(summary) });
+    await test.database.query(`update agents set daily_token_budget = 1 where handle = 'thrifty'`);
+    const before = model.requests.length;
+    const without = await ask();
+    expect(without.memory).toBe('model_unavailable');
+    expect(without.tool).toContain('Summarise for Ana');
+    expect(without.tool).not.toContain(summary);
+    expect(model.requests).toHaveLength(before);
   });
 });

@@ -6,11 +6,12 @@ export interface Route {
   method: Method;
   /** As in the OpenAPI document, with `{id}` for a parameter. */
   path: string;
+  /** One of JSON. */
   takesBody: boolean;
 }
 
 interface Paths {
-  paths: Record<string, Partial<Record<Method, { requestBody?: unknown }>>>;
+  paths: Record<string, Partial<Record<Method, { requestBody?: { content?: Record<string, unknown> } }>>>;
 }
 
 /** Every route of the OpenAPI document that the service serves. */
@@ -20,7 +21,7 @@ export async function servedRoutes(http: TestAgent): Promise<Route[]> {
     Object.entries(operations).map(([method, { requestBody }]) => ({
       method: method as Method,
       path,
-      takesBody: requestBody !== undefined,
+      takesBody: requestBody?.content?.['application/json'] !== undefined,
     })),
   );
 }

@@ -4,6 +4,8 @@ import { type LoopbackReply, type LoopbackRequest, LoopbackServer } from './loop
 export interface Fault extends Partial<LoopbackReply> {
   /** How many requests it befalls. @default all from now on */
   times?: number;
+  /** Befalls requests with this method alone. @default all */
+  method?: string;
 }
 
 export interface VendorRequestSeen extends LoopbackRequest {
@@ -54,6 +56,7 @@ export abstract class VendorServer {
     this.requests.push(seen);
     const { fault } = this;
     if (!fault || (fault.route && !fault.route.test(seen.route))) return this.answer(seen);
+    if (fault.method !== undefined && fault.method !== seen.method) return this.answer(seen);
     if (fault.times !== undefined) {
       fault.times -= 1;
       if (fault.times <= 0) this.fault = null;

@@ -1,6 +1,8 @@
 import type { ZodType } from 'zod';
 import type { AnswerShape } from '../../platform/llm/answers.js';
 
+export type { Answer } from '../../platform/llm/answers.js';
+
 /** Where a role's providers are listed; an empty list counts as none. */
 export interface ChainSource {
   llm: readonly string[];
@@ -38,9 +40,9 @@ export interface AuxiliaryJsonCall<Value> extends AuxiliaryCall {
 
 /**
  * `no_model`: no provider of the chain is configured. `open`: every provider is left alone for now, nothing was sent.
- * `transient`: worth another try later. `refused`: every provider refused, and would again.
+ * `transient`: worth another try later. `refused`: every provider refused, and would again. `budget_exhausted`: nothing was sent, the day's tokens are spent.
  */
-export type AuxiliaryFault = 'no_model' | 'transient' | 'refused' | 'open';
+export type AuxiliaryFault = 'no_model' | 'transient' | 'refused' | 'open' | 'budget_exhausted';
 
 /** No provider of the chain answered. */
 export class AuxiliaryUnavailable extends Error {

@@ -1,7 +1,13 @@
 import { Module } from '@nestjs/common';
+import { PersonalDataModule } from '../personal-data/personal-data.module.js';
 import { LlmModule } from '../../platform/llm/llm.module.js';
 import { AuxiliaryModel } from './auxiliary-model.js';
 import { UsageMeter } from './usage-meter.js';
+import { UsagePersonalData } from './usage.personal-data.js';
 
-@Module({ imports: [LlmModule], providers: [AuxiliaryModel, UsageMeter], exports: [AuxiliaryModel, UsageMeter] })
+@Module({
+  imports: [PersonalDataModule, LlmModule],
+  providers: [UsagePersonalData, AuxiliaryModel, UsageMeter],
+  exports: [AuxiliaryModel, UsageMeter],
+})
 export class AuxiliaryModule {}

@@ -90,6 +90,7 @@ export interface LexicalHits {
 /**
  * Which of the query's terms stand in which row. All rows of the scope come back, in three or four strings: their
  * number and neighbourhood are part of the ranking, and one wide row is read six times faster than 1,000 narrow ones.
+ * Where none of them holds a term, none comes back.
  */
 export function lexicalStatement(scope: SearchScope, tokens: readonly string[], termLimit: number): Statement {
   const { time, conversation, opening } = TABLES[scope.table];
@@ -105,7 +106,8 @@ export function lexicalStatement(scope: SearchScope, tokens: readonly string[], 
         string_agg(search_length::text, ',' ${order}) as lengths, ${openings} as openings,
         string_agg(case when search @@ any_term.query
           then (select string_agg(number, ' ') from term where search @@ term.query) else '' end, ',' ${order}) as terms
-      from any_term cross join ${rowsOf(scope, bind)} and any_term.query is not null`,
+      from any_term cross join ${rowsOf(scope, bind)}
+        and exists (select from ${rowsOf(scope, bind)} and search @@ (select query from any_term))`,
   );
 }
 

@@ -1,3 +1,8 @@
+import { isLure, STEERING } from './answer-steering.js';
+import { shipsKeyFile } from './key-files.js';
+import { occurrences, type Occurrence } from './occurrences.js';
+import type { TextKind } from './text-kind.js';
+
 /** What makes of a sentence an order to the reader, directly before the verb. */
 const ORDERING =
   '(?:^|[.!?:;,"\'“”‘’(\\[*>-]\\s*|\\b(?:and|then|please|now|must|should|shall|always|immediately|simply|just|also|first|next|so|or|kindly)\\s+|' +
@@ -38,12 +43,12 @@ const OVERRIDES_ELSEWHERE: readonly RegExp[] = [
 
 /** Text that plays the part of another speaker: chat markup and headings that only a system prompt has. */
 const SPOOFED_ROLES: readonly RegExp[] = [
-  /(?<!`)<\|(?:im_start|start_header_id)\|>\s*(?:system|developer|assistant|user)\b/iu,
-  /^\s*<\|(?:system|developer|assistant|user)\|>/imu,
-  /(?<!`)(?:<<SYS>>|\[INST\])\s*[^\s`]/u,
+  /(?<!`)<\|(?:im_start|start_header_id)\|>\s{0,40}(?:system|developer|assistant|user)\b/iu,
+  /^[ \t]{0,40}<\|(?:system|developer|assistant|user)\|>/imu,
+  /(?<!`)(?:<<SYS>>|\[INST\])\s{0,40}[^\s`]/u,
   /<(?:system|developer|assistant)(?:[-_ ](?:prompt|message|instructions?|reminder))?>[^<]{0,400}\b(?:you|your|must|ignore|instructions?)\b/iu,
-  /^[\s#*>[(]*(?:system|developer|admin(?:istrator)?)\s+(?:override|prompt|instructions?|message|notice)\s*[\])*]*\s*:?[\])*]*\s*(?:you|ignore|disregard|forget|from now on|new)\b/imu,
-  /^[\s#*>]*(?:system|developer)\s*:\s*(?:you (?:are|must|will)|ignore|disregard|forget|from now on|new instructions)\b/imu,
+  /^[ \t#*>[(]{0,40}(?:system|developer|admin(?:istrator)?)\s{1,10}(?:override|prompt|instructions?|message|notice)\s{0,10}[\])*]{0,10}\s{0,10}:?[\])*]{0,10}\s{0,10}(?:you|ignore|disregard|forget|from now on|new)\b/imu,
+  /^[ \t#*>]{0,40}(?:system|developer)\s{0,10}:\s{0,10}(?:you (?:are|must|will)|ignore|disregard|forget|from now on|new instructions)\b/imu,
   /\byou are now (?:in )?(?:DAN\b|(?:developer|jailbreak|god|unrestricted) mode|(?:an? )?(?:unrestricted|unfiltered|jailbroken))/iu,
 ];
 
@@ -54,7 +59,7 @@ const WHOSE = "(?:all|any|every|your|each)(?:\\s+(?:of|the|your|stored|saved|kno
 /** Orders to hand secrets over: with a destination, or for what only the reader of a system prompt has. */
 const EXFILTRATIONS: readonly RegExp[] = [
   new RegExp(
-    `(?:send|forward|e-?mail|mail|post|upload|leak|exfiltrate|transmit|deliver|submit|copy)\\s+(?:me\\s+)?${WHOSE}\\s+(?:[\\w-]+\\s+){0,2}?${SECRET_THINGS}[^.!?\\n]{0,80}?(?:\\bto\\s+(?:me|us|this|the following|\\S+@\\S+|https?:)|https?://)`,
+    `(?:send|forward|e-?mail|mail|post|upload|leak|exfiltrate|transmit|deliver|submit|copy)\\s+(?:me\\s+)?${WHOSE}\\s+(?:[\\w-]+\\s+){0,2}?${SECRET_THINGS}[^.!?\\n]{0,80}?(?:\\bto\\s+(?:me|us|this|the following|\\S{1,200}@|https?:)|https?://)`,
     'giu',
   ),
   new RegExp(
@@ -63,11 +68,10 @@ const EXFILTRATIONS: readonly RegExp[] = [
   ),
 ];
 
-/** A command line that ships a key file off; naming the file or the command alone is harmless. */
-const SHIPPED_FILE =
-  /\b(?:curl|wget|nc|ncat|Invoke-WebRequest)\b[^\n]{0,200}(?:@|<|--post-file[= ]|-T\s*|\|\s*)\s*["']?(?:~|\$HOME|\/(?:root|home\/[\w.-]+|etc))?\/?[\w./-]{0,60}(?:\.ssh\/id_[a-z0-9]+(?!\.pub|[a-z0-9])|\.aws\/credentials|\.env\b|\/shadow\b|\.netrc\b)/iu;
-const PIPED_FILE =
-  /(?:\.ssh\/id_[a-z0-9]+(?!\.pub|[a-z0-9])|\.aws\/credentials|\.env|\/etc\/shadow|\.netrc)["']?\s*\|[^\n]{0,80}\b(?:curl|wget|nc|ncat)\b/iu;
+/** Without these, which are quick to look for, there is no order of the kind. */
+const OVERRIDE_SIGN = /ignor|disregard|forget|follow|obey|overrid|overrul|bypass|discard/iu;
+const SECRET_SIGN =
+  /secret|passw|passphrase|credential|keys?\b|token|cookie|env|prompt|hidden|initial|developer|system message/iu;
 
 const EXPLAINING =
   /\b(?:prompt[- ]injections?|injections? attacks?|jailbreak(?:s|ing)?|attack(?:s|er|ers)?|adversar\w+|malicious(?:ly)?|phish\w*|untrusted|red[- ]team\w*|injected)\b/iu;
@@ -76,40 +80,61 @@ const NEGATION = /\b(?:never|not|don['’]t|do not|won['’]t|cannot|can['’]t|
 const NEGATED = /\b(?:never|not|don['’]t)\s+$/iu;
 const CLAUSE_START = new RegExp(`${ORDERING}$`, 'iu');
 
-/** What a text orders its reader to do that no memory may order; null where there is nothing of the kind. */
-export function findInjection(text: string): string | null {
+/** The order that letters set apart spell where no wider gap parts the words. */
+const RUN_TOGETHER =
+  /(?:ignore|disregard|forget|override|bypass)(?:all|any)?(?:of)?(?:the|your|my)?(?:previous|prior|above|earlier|preceding|system)(?:instructions?|prompts?|rules|directives)/iu;
+
+/**
+ * What a text orders its reader to do that no memory may order; null where there is nothing of the kind. What it says in
+ * other guises is `otherGuises`'.
+ */
+export function findInjection(text: string, kind: TextKind): string | null {
   if (SPOOFED_ROLES.some((pattern) => pattern.test(text))) return 'plays the part of another speaker';
-  const line = text.replace(/\s+/gu, ' ').trim();
-  const overrides =
-    occurrences(OVERRIDES, line).some((found) => !isMention(found) && !NEGATED.test(found.before)) ||
-    occurrences(WEAKER_OVERRIDES, line).some((found) => !isMention(found) && CLAUSE_START.test(found.before));
-  if (overrides) return 'orders to ignore the instructions';
-  if (OVERRIDES_ELSEWHERE.some((pattern) => pattern.test(line)) && !EXPLAINING.test(line)) {
+  const line = onOneLine(text);
+  if (overrides(line)) return 'orders to ignore the instructions';
+  if (shipsKeyFile(text) || exfiltrates(line)) return 'orders to hand over secrets';
+  return findSteering(line, kind);
+}
+
+/** The order in it to ignore the instructions or to hand secrets over, also where its words run together. */
+export function findOverride(text: string): string | null {
+  const line = onOneLine(text);
+  if (overrides(line) || (RUN_TOGETHER.test(line) && !EXPLAINING.test(line)))
     return 'orders to ignore the instructions';
+  return exfiltrates(line) ? 'orders to hand over secrets' : null;
+}
+
+function overrides(line: string): boolean {
+  if (OVERRIDES_ELSEWHERE.some((pattern) => pattern.test(line)) && !EXPLAINING.test(line)) return true;
+  if (!OVERRIDE_SIGN.test(line)) return false;
+  return (
+    some(OVERRIDES, line, (found) => !isMention(found) && !NEGATED.test(found.before)) ||
+    some(WEAKER_OVERRIDES, line, (found) => !isMention(found) && CLAUSE_START.test(found.before))
+  );
+}
+
+function exfiltrates(line: string): boolean {
+  return (
+    SECRET_SIGN.test(line) && some(EXFILTRATIONS, line, (found) => !NEGATION.test(found.before) && !isMention(found))
+  );
+}
+
+function findSteering(line: string, kind: TextKind): string | null {
+  for (const { patterns, detail, sign, unlessLured } of STEERING) {
+    if (!sign.test(line)) continue;
+    const mayPass = kind === 'procedure' && unlessLured;
+    if (some(patterns, line, (found) => !isMention(found) && (!mayPass || isLure(found.sentence)))) return detail;
   }
-  if (SHIPPED_FILE.test(text) || PIPED_FILE.test(text)) return 'orders to hand over secrets';
-  const exfiltrates = occurrences(EXFILTRATIONS, line).some(
-    (found) => !NEGATION.test(found.before) && !isMention(found),
-  );
-  return exfiltrates ? 'orders to hand over secrets' : null;
+  return null;
 }
 
-interface Occurrence {
-  /** From the start of the sentence to the match. */
-  before: string;
-  /** The sentence before that one, the text up to the match, and the rest of its sentence. */
-  around: string;
+function onOneLine(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim();
 }
 
-function occurrences(patterns: readonly RegExp[], text: string): Occurrence[] {
-  return patterns.flatMap((pattern) =>
-    [...text.matchAll(pattern)].map(({ index, 0: match }) => {
-      const head = text.slice(Math.max(0, index - 300), index);
-      const sentences = head.split(/(?<=[.!?])\s+/u);
-      const tail = text.slice(index, index + match.length + 200).split(/(?<=[.!?])\s+/u)[0] ?? '';
-      return { before: sentences.at(-1) ?? '', around: `${sentences.slice(-2).join(' ')}${tail}` };
-    }),
-  );
+function some(patterns: readonly RegExp[], line: string, holds: (found: Occurrence) => boolean): boolean {
+  for (const pattern of patterns) for (const found of occurrences(pattern, line)) if (holds(found)) return true;
+  return false;
 }
 
 /**

@@ -24,6 +24,8 @@ const LEGITIMATE: readonly RegExp[] = [
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})/gu,
   /(?<=\p{Emoji})[\ufe0e\ufe0f]/gu,
   new RegExp(`(?<=${JOINING})[\\u200c\\u200d]{1,2}(?=[\\p{L}\\p{M}\\p{P}\\s]|$)`, 'gu'),
+  // a word of another script, or a number, with a Persian ending
+  new RegExp(`(?<=[\\p{L}\\p{N}])\\u200c(?=${JOINING})`, 'gu'),
   new RegExp(`(?<=${UNSPACED})\\u200b(?=[\\p{L}\\p{M}\\p{N}\\p{P}\\s]|$)`, 'gu'),
   // glyph variants
   /(?<=\p{Script=Han})[\ufe00-\ufe02\u{e0100}-\u{e01ef}]/gu,
@@ -49,7 +51,10 @@ export function findInvisible(text: string): string | null {
   return found === undefined ? null : `U+${found.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
+/** More marks on one letter than any language writes (UAX #15, stream-safe text): to order them takes quadratic time. */
+const STACKED = /(\p{M}{30})\p{M}+/gu;
+
 /** The text as a reader sees it: nothing invisible in it, compatibility forms folded. */
 export function asSeen(text: string): string {
-  return text.replace(SUSPECTS, '').replaceAll('\u00ad', '').normalize('NFKC');
+  return text.replace(SUSPECTS, '').replaceAll('\u00ad', '').replace(STACKED, '$1').normalize('NFKC');
 }

@@ -20,7 +20,10 @@ const SECRETS: readonly SecretPattern[] = [
   { name: 'Google API key', pattern: /\bAIza[A-Za-z0-9_-]{35}/ },
   { name: 'Stripe key', pattern: /\b[rs]k_live_[A-Za-z0-9]{16,}/ },
   { name: 'npm token', pattern: /\bnpm_[A-Za-z0-9]{36}\b/ },
-  { name: 'JSON web token', pattern: /\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/ },
+  {
+    name: 'JSON web token',
+    pattern: /(?<![A-Za-z0-9_.-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/,
+  },
   { name: 'private key', pattern: /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/ },
 ];
 

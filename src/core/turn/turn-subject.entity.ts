@@ -1,7 +1,9 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** Who spoke in a turn; outlives its body, for erasure. */
 @Entity('turn_subjects')
+@Index('turn_subjects_external_id', { synchronize: false })
+@Index('turn_subjects_handle', { synchronize: false })
 export class TurnSubjectEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'turn_subjects_pkey' })
   orgId: string;

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PersonalDataModule } from '../../core/personal-data/personal-data.module.js';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import { RetrievalModule } from '../../core/retrieval/retrieval.module.js';
@@ -13,11 +14,13 @@ import { CounterpartyReader } from './counterparty-reader.js';
 import { KnownCounterpartyBlock } from './known-counterparty.block.js';
 import { LookupColleagueTool } from './lookup-colleague.tool.js';
 import { ScreenedCounterparties } from './screened-counterparties.js';
+import { CounterpartyPersonalData } from './counterparty.personal-data.js';
 
 @Module({
-  imports: [AuxiliaryModule, OrganizationModule, RetrievalModule, ScreeningModule],
+  imports: [PersonalDataModule, AuxiliaryModule, OrganizationModule, RetrievalModule, ScreeningModule],
   controllers: [CounterpartiesController],
   providers: [
+    CounterpartyPersonalData,
     CounterpartyEditor,
     CounterpartyIdentities,
     CounterpartyObservations,

@@ -85,7 +85,7 @@ function profileOf(rows: ReadonlyMap<string, IdentityRow>, sender: SenderIdentit
   return byHandle && !(externalId && byHandle.has_external_id) ? byHandle.profile_id : null;
 }
 
-function keyOf(platform: string, kind: IdentityKind, value: string): string {
+export function keyOf(platform: string, kind: IdentityKind, value: string): string {
   return createHash('sha256')
     .update(JSON.stringify([platform, kind, value]))
     .digest('hex');

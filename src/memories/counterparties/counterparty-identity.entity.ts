@@ -3,6 +3,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 /** One name under which an observer meets a counterparty. */
 @Entity('counterparty_identities')
 @Index('counterparty_identities_profile', ['profileId'])
+@Index('counterparty_identities_known', ['orgId', 'identityKey'])
 @Check('counterparty_identities_kind_check', `kind in ('external_id', 'handle')`)
 export class CounterpartyIdentityEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'counterparty_identities_pkey' })

@@ -89,7 +89,7 @@ export class CounterpartyObservations {
   }
 }
 
-function wordsOf(traits: Traits): string {
+export function wordsOf(traits: Traits): string {
   return Object.entries(traits)
     .map(([key, values]) => `${key.replaceAll('_', ' ')} ${values.map(({ value }) => value).join(' ')}`)
     .join('\n');

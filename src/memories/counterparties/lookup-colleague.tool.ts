@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { oneLine } from '../../core/auxiliary/fence.js';
 import { Members } from '../../core/organization/members.js';
+import { unlessFlagged } from '../../core/screening/blocked-text.js';
 import type { AgentTool, ToolCall, ToolResult } from '../../core/turn/extension-points.js';
 import { readArguments, toolDefinition } from '../../core/turn/tool-arguments.js';
 import { colleaguesOf, matching, type Colleague } from './colleagues.js';
 import { CounterpartyReader } from './counterparty-reader.js';
-import { OBSERVED_PREFACE, profileLines, unlessFlagged } from './trait-lines.js';
+import { OBSERVED_PREFACE, profileLines } from './trait-lines.js';
 
 /** Candidates that are listed where a query may mean several. */
 const MAX_CANDIDATES = 10;

@@ -25,6 +25,8 @@ export interface DiaryDraft {
    * observed later and, unless this one lasts too, those that last.
    */
   supersedes?: readonly string[];
+  /** An operator let it through although screening flags it. @default false */
+  operatorReleased?: boolean;
 }
 
 /** A draft with what has to be settled before the transaction. */
@@ -42,7 +44,7 @@ export interface DiaryWrite {
 const UNIQUE_VIOLATION = '23505';
 
 export const DIARY_COLUMNS = `id, org_id, agent_id, kind, content, ttl_until, source, turn_id, conversation_id, metadata,
-  superseded_by, live, retrieval_count, last_retrieved_at, embedding is not null as embedded, created_at`;
+  superseded_by, live, operator_released, retrieval_count, last_retrieved_at, embedding is not null as embedded, created_at`;
 
 /** The writing side of an agent's private observation log (mission, "AgentDiary"). Screening is its callers'. */
 @Injectable()
@@ -96,7 +98,7 @@ export class AgentDiary {
   /** 409 where an equal live memory exists, null where there is no such memory. A null `ttlUntil` leaves the end. */
   async change(
     entry: EntryRef,
-    change: { content: string; ttlUntil: Date | null; embedding: number[] | null },
+    change: { content: string; ttlUntil: Date | null; embedding: number[] | null; operatorReleased?: boolean },
   ): Promise<DiaryRow | null> {
     const now = new Date();
     const hash = hashOf(change.content);
@@ -106,7 +108,7 @@ export class AgentDiary {
       const [row] = await this.database.query<DiaryRow>(
         `update agent_diary set content = $4, content_hash = $5, search = to_tsvector('english', $6),
            search_length = $7, embedding = $8::vector, embedding_model = $9, updated_at = $10,
-           observed_at = $10, ttl_until = coalesce($11, ttl_until), live = superseded_by is null
+           observed_at = $10, ttl_until = coalesce($11, ttl_until), live = superseded_by is null, operator_released = $12
          where org_id = $1 and agent_id = $2 and id = $3 returning ${DIARY_COLUMNS}`,
         [
           entry.orgId,
@@ -120,6 +122,7 @@ export class AgentDiary {
           change.embedding && this.embeddings.model,
           now,
           change.ttlUntil,
+          change.operatorReleased ?? false,
         ],
       );
       return row ?? null;
@@ -157,9 +160,9 @@ export class AgentDiary {
     const [row] = await this.database.query<DiaryRow>(
       `insert into agent_diary (id, org_id, agent_id, kind, content, content_hash, ttl_until, source, turn_id,
          conversation_id, metadata, observed_at, source_turn_ids, live, retrieval_count, search, search_length,
-         embedding, embedding_model, created_at, updated_at)
+         embedding, embedding_model, created_at, updated_at, operator_released)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, $12, $13::jsonb, true, 0, to_tsvector('english', $14),
-         $15, $16::vector, $17, $18, $18)
+         $15, $16::vector, $17, $18, $18, $19)
        on conflict (org_id, agent_id, content_hash) where live do nothing returning ${DIARY_COLUMNS}`,
       [
         randomUUID(),
@@ -180,6 +183,7 @@ export class AgentDiary {
         draft.embedding && JSON.stringify(draft.embedding),
         draft.embedding && this.embeddings.model,
         now,
+        draft.operatorReleased ?? false,
       ],
     );
     return row ? { row, created: true } : null;
@@ -221,9 +225,18 @@ export class AgentDiary {
          ttl_until = case when ttl_until is null or $4::timestamptz is null then null else greatest(ttl_until, $4) end,
          source_turn_ids = case when $5::text is null or source_turn_ids ? $5 then source_turn_ids
            else source_turn_ids || to_jsonb($5::text) end,
-         observed_at = greatest(observed_at, $6), updated_at = $7
+         observed_at = greatest(observed_at, $6), updated_at = $7, operator_released = operator_released or $8
        where org_id = $1 and agent_id = $2 and content_hash = $3 and live returning ${DIARY_COLUMNS}`,
-      [draft.orgId, draft.agentId, hashOf(draft.content), draft.ttlUntil, draft.turnId, draft.observedAt, new Date()],
+      [
+        draft.orgId,
+        draft.agentId,
+        hashOf(draft.content),
+        draft.ttlUntil,
+        draft.turnId,
+        draft.observedAt,
+        new Date(),
+        draft.operatorReleased ?? false,
+      ],
     );
     return row ? { row, created: false } : null;
   }

@@ -53,6 +53,10 @@ export class DiaryEntryEntity {
   @Column('boolean')
   live: boolean;
 
+  /** An operator has let the text through as it stands, whatever screening says of it. */
+  @Column({ type: 'boolean', default: false })
+  operatorReleased: boolean;
+
   @Column('integer')
   retrievalCount: number;
 

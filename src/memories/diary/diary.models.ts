@@ -33,6 +33,7 @@ export interface DiaryRow {
   metadata: Record<string, unknown>;
   superseded_by: string | null;
   live: boolean;
+  operator_released: boolean;
   retrieval_count: number;
   last_retrieved_at: Date | null;
   embedded: boolean;

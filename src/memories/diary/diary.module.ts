@@ -1,4 +1,5 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
+import { PersonalDataModule } from '../../core/personal-data/personal-data.module.js';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import { embeddedRows } from '../../core/retrieval/embedded-rows.js';
@@ -22,11 +23,21 @@ import { PersonalMemoryBlock } from './personal-memory.block.js';
 import { ReflectAndPersistTool } from './reflect-and-persist.tool.js';
 import { RefreshMemoryTool } from './refresh-memory.tool.js';
 import { ScreenedDiary } from './screened-diary.js';
+import { DiaryPersonalData } from './diary.personal-data.js';
 
 @Module({
-  imports: [AuxiliaryModule, EmbeddingsModule, JobsModule, OrganizationModule, RetrievalModule, ScreeningModule],
+  imports: [
+    PersonalDataModule,
+    AuxiliaryModule,
+    EmbeddingsModule,
+    JobsModule,
+    OrganizationModule,
+    RetrievalModule,
+    ScreeningModule,
+  ],
   controllers: [DiaryController, DocRecommendationsController],
   providers: [
+    DiaryPersonalData,
     AgentDiary,
     DiaryEditor,
     DiaryReader,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ScopedSearch } from '../../core/retrieval/scoped-search.js';
+import { unlessFlagged } from '../../core/screening/blocked-text.js';
 import { Database } from '../../platform/database/database.js';
 import { keysetList } from '../../platform/http/keyset-list.js';
 import type { Page, PageRequest } from '../../platform/http/page.js';
@@ -18,6 +19,19 @@ export interface PoolLimits {
   lexical: number;
   recency: number;
   total: number;
+}
+
+export interface PoolRequest {
+  orgId: string;
+  agentId: string;
+  query: string | null;
+  limits: PoolLimits;
+  now: Date;
+  kind?: DiaryKind;
+  includeExpired?: boolean;
+  /** Leaves out what has nothing to do with the query. @default false */
+  relatedOnly?: boolean;
+  signal?: AbortSignal;
 }
 
 const LIVE = `live and (ttl_until is null or ttl_until > $now)`;
@@ -87,18 +101,19 @@ export class DiaryReader {
   }
 
   /** Live memories for `query`, best first; without a query the newest. `now` decides what has expired. */
-  async pool(wanted: {
-    orgId: string;
-    agentId: string;
-    query: string | null;
-    limits: PoolLimits;
-    now: Date;
-    kind?: DiaryKind;
-    includeExpired?: boolean;
-    /** Leaves out what has nothing to do with the query. @default false */
-    relatedOnly?: boolean;
-    signal?: AbortSignal;
-  }): Promise<DiaryView[]> {
+  async pool(wanted: PoolRequest): Promise<DiaryView[]> {
+    return (await this.ranked(wanted)).map((row) => viewOf(row, wanted.now));
+  }
+
+  /** The same for a prompt, the auxiliary model's too: of what is flagged by now stands `[blocked]`. */
+  async promptPool(wanted: PoolRequest): Promise<DiaryView[]> {
+    return (await this.ranked(wanted)).map((row) => {
+      const view = viewOf(row, wanted.now);
+      return row.operator_released ? view : { ...view, content: unlessFlagged(view.content) };
+    });
+  }
+
+  private async ranked(wanted: PoolRequest): Promise<DiaryRow[]> {
     const { orgId, agentId, query, limits, now, signal } = wanted;
     const hits = await this.retrieval.search({
       table: 'agent_diary',
@@ -118,7 +133,7 @@ export class DiaryReader {
       `select ${DIARY_COLUMNS} from agent_diary where org_id = $1 and agent_id = $2 and id = any($3::uuid[])`,
       [orgId, agentId, hits.map((hit) => hit.id)],
     );
-    const byId = new Map(rows.map((row) => [row.id, viewOf(row, now)]));
+    const byId = new Map(rows.map((row) => [row.id, row]));
     return hits.flatMap((hit) => byId.get(hit.id) ?? []);
   }
 }

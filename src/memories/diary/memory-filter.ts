@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { z } from 'zod';
-import { AuxiliaryModel } from '../../core/auxiliary/auxiliary-model.js';
 import { fence, FENCE_RULE, numbered } from '../../core/auxiliary/fence.js';
+import { LiveTurnModel } from '../../core/organization/live-turn-model.js';
 import type { AgentRef, RoleContext, TraceContext } from '../../core/turn/extension-points.js';
 import { describe, mergeBySender } from '../../core/turn/interactions.js';
 import type { Interaction } from '../../core/turn/turn.models.js';
@@ -58,12 +58,12 @@ export type FilterResult =
 export class MemoryFilter {
   private readonly log = new Logger(MemoryFilter.name);
 
-  constructor(private readonly auxiliary: AuxiliaryModel) {}
+  constructor(private readonly model: LiveTurnModel) {}
 
   async select(request: FilterRequest): Promise<FilterResult> {
     if (request.role.chain.length === 0) return { status: 'model_unavailable' };
     try {
-      const answer = await this.auxiliary.ask({
+      const answer = await this.model.ask({
         orgId: request.orgId,
         agent: request.agent,
         chain: request.role.chain,

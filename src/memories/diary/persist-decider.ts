@@ -54,7 +54,7 @@ export class PersistDecider implements ReflectionWorker {
 
   async run(input: ReflectionInput): Promise<WorkerResult> {
     const { orgId, agent, turn, salientText, traceId, spanId } = input.turn;
-    const known = await this.reader.pool({
+    const known = await this.reader.promptPool({
       orgId,
       agentId: agent.id,
       query: salientText,

@@ -29,7 +29,7 @@ export class PersonalMemoryBlock implements PlanBlock {
     if (salientText.trim() === '') return empty('nothing_to_match');
     if (!(await this.reader.hasLive(orgId, agent.id, frozenAt))) return empty('nothing_stored');
     if (context.role.chain.length === 0) return empty('model_unavailable');
-    const candidates = await this.reader.pool({
+    const candidates = await this.reader.promptPool({
       orgId,
       agentId: agent.id,
       query: salientText,

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { ErasedMeanwhile, ErasureGate } from '../../core/personal-data/erasure-gate.js';
 import { z } from 'zod';
 import type { AgentTool, ShownLine, ToolCall, ToolResult } from '../../core/turn/extension-points.js';
 import { readArguments, toolDefinition, toolError } from '../../core/turn/tool-arguments.js';
 import { Settings } from '../../platform/config/settings.js';
-import { Database } from '../../platform/database/database.js';
 import { AgentDiary } from './agent-diary.js';
 import { DiaryReader } from './diary.reader.js';
 import { NO_MATCH_HINT, renderDigest } from './memory-digest.js';
@@ -42,7 +42,7 @@ export class RefreshMemoryTool implements AgentTool {
     private readonly diary: AgentDiary,
     private readonly filter: MemoryFilter,
     private readonly store: MemoryRefreshStore,
-    private readonly database: Database,
+    private readonly gate: ErasureGate,
     private readonly settings: Settings,
   ) {}
 
@@ -65,6 +65,7 @@ export class RefreshMemoryTool implements AgentTool {
 
   /** Whatever comes of it but an answer gives the place back. */
   private async refreshIn(reservation: Reservation, call: ToolCall, ref: RefreshRef): Promise<ToolResult> {
+    const since = await this.gate.latest(call.orgId);
     try {
       // An answer that came after the lease would be one too many.
       const signal = AbortSignal.any([call.signal, AbortSignal.timeout(LEASE_MS)]);
@@ -72,12 +73,15 @@ export class RefreshMemoryTool implements AgentTool {
       if (!('shown' in chosen)) return chosen;
       const selected = chosen.shown.map((line) => line.id);
       const refresh = { output: chosen.text, data: { selection_count: selected.length, selected } };
-      const stored = await this.database.transaction(async () => {
+      const stored = await this.gate.transactionSince(call.orgId, since, async () => {
         const completed = await this.store.complete(ref, reservation, refresh);
         if (completed) await this.diary.markRetrieved(call.orgId, call.agent.id, selected);
         return completed;
       });
       return answer(stored ?? (await this.store.find(ref)) ?? refresh);
+    } catch (error) {
+      if (!(error instanceof ErasedMeanwhile)) throw error;
+      return toolError('Your memories have just been changed. Ask again.', { reason: 'erased_meanwhile' });
     } finally {
       await this.store.release(ref, reservation);
     }
@@ -85,7 +89,7 @@ export class RefreshMemoryTool implements AgentTool {
 
   private async choose(call: ToolCall, hint: string): Promise<{ text: string; shown: ShownLine[] } | ToolResult> {
     const salientText = call.context?.salientText ?? '';
-    const candidates = await this.reader.pool({
+    const candidates = await this.reader.promptPool({
       orgId: call.orgId,
       agentId: call.agent.id,
       query: salientText === '' ? hint : `${hint}\n\n${salientText}`,

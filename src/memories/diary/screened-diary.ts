@@ -103,12 +103,17 @@ export class ScreenedDiary implements QuarantinedWrite, OnModuleInit {
     const held = payload as HeldPayload;
     const ttlUntil = (text: string | null): Date | null => (text === null ? null : new Date(text));
     if (held.operation === 'change') {
-      const change = { content: held.content, ttlUntil: ttlUntil(held.ttlUntil), embedding: null };
+      const change = {
+        content: held.content,
+        ttlUntil: ttlUntil(held.ttlUntil),
+        embedding: null,
+        operatorReleased: true,
+      };
       return this.diary.change({ orgId, agentId, id: held.id }, change);
     }
     const { draft } = held;
     const dates = { ttlUntil: ttlUntil(draft.ttlUntil), observedAt: new Date(draft.observedAt) };
-    return (await this.diary.write({ ...draft, ...dates, embedding: null })).row;
+    return (await this.diary.write({ ...draft, ...dates, embedding: null, operatorReleased: true })).row;
   }
 
   private async hold(

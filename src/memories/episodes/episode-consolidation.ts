@@ -26,6 +26,16 @@ export class EpisodeConsolidation {
     );
   }
 
+  /** For skills that were erased. */
+  async clearErased(orgId: string): Promise<void> {
+    await this.database.query(
+      `update episodes set consolidated_into_skill_id = null, consolidated_at = null
+       where org_id = $1 and consolidated_into_skill_id is not null
+         and not exists (select from synthesized_skills where id = consolidated_into_skill_id)`,
+      [orgId],
+    );
+  }
+
   /** For a skill that is put away: what it no longer carries must not be dropped for its sake. */
   async clear(orgId: string, agentId: string, skillId: string): Promise<void> {
     await this.database.query(

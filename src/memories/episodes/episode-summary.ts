@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AuxiliaryModel } from '../../core/auxiliary/auxiliary-model.js';
 import { fence, FENCE_RULE } from '../../core/auxiliary/fence.js';
+import { LiveTurnModel } from '../../core/organization/live-turn-model.js';
 import type { AgentRef, RoleContext, TraceContext } from '../../core/turn/extension-points.js';
 import { Settings } from '../../platform/config/settings.js';
+import { unlessFlagged } from '../../core/screening/blocked-text.js';
 import { clipText } from '../../platform/text/storable-text.js';
 import type { EpisodeView } from './episode.view.js';
 
@@ -32,7 +33,7 @@ export class EpisodeSummary {
   private readonly log = new Logger(EpisodeSummary.name);
 
   constructor(
-    private readonly auxiliary: AuxiliaryModel,
+    private readonly model: LiveTurnModel,
     private readonly settings: Settings,
   ) {}
 
@@ -41,7 +42,7 @@ export class EpisodeSummary {
     const { reflect } = this.settings.learning;
     if (!reflect.summarize_episodes || request.role.chain.length === 0 || request.episodes.length === 0) return null;
     try {
-      const answer = await this.auxiliary.ask({
+      const answer = await this.model.ask({
         orgId: request.orgId,
         agent: request.agent,
         chain: request.role.chain,
@@ -71,15 +72,15 @@ function factsOf(episode: EpisodeView): Record<string, unknown> {
     ? {
         ...shared,
         count: episode.count,
-        pattern: clipText(episode.common_task_pattern ?? '', FIELD_LIMIT),
-        outcome: episode.common_outcome,
+        pattern: clipText(unlessFlagged(episode.common_task_pattern ?? ''), FIELD_LIMIT),
+        outcome: episode.common_outcome && unlessFlagged(episode.common_outcome),
         success_rate: episode.success_rate,
-        notable_patterns: clipText(episode.notable_patterns ?? '', FIELD_LIMIT),
+        notable_patterns: clipText(unlessFlagged(episode.notable_patterns ?? ''), FIELD_LIMIT),
       }
     : {
         ...shared,
-        task: clipText(episode.task_summary, FIELD_LIMIT),
-        plan: clipText(episode.plan_summary, FIELD_LIMIT),
+        task: clipText(unlessFlagged(episode.task_summary), FIELD_LIMIT),
+        plan: clipText(unlessFlagged(episode.plan_summary), FIELD_LIMIT),
         outcome: episode.review_outcome,
       };
 }

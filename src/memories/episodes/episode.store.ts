@@ -134,7 +134,7 @@ export class EpisodeStore {
 const SEPARATOR = ' | ';
 
 /** What is embedded and searched: task and plan (reference engine, section 8). */
-function episodeText(episode: { taskSummary: string; planSummary: string }): string {
+export function episodeText(episode: { taskSummary: string; planSummary: string }): string {
   return [episode.taskSummary, episode.planSummary].filter((part) => part !== '').join(SEPARATOR);
 }
 

@@ -1,4 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
+import { ScreeningModule } from '../../core/screening/screening.module.js';
+import { PersonalDataModule } from '../../core/personal-data/personal-data.module.js';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import { embeddedRows } from '../../core/retrieval/embedded-rows.js';
@@ -17,11 +19,21 @@ import { EpisodesController } from './episodes.controller.js';
 import { QueryEpisodesTool } from './query-episodes.tool.js';
 import { RawEpisodes } from './raw-episodes.js';
 import { SimilarPriorWorkBlock } from './similar-prior-work.block.js';
+import { EpisodePersonalData } from './episode.personal-data.js';
 
 @Module({
-  imports: [AuxiliaryModule, EmbeddingsModule, OrganizationModule, RetrievalModule, TurnModule],
+  imports: [
+    PersonalDataModule,
+    ScreeningModule,
+    AuxiliaryModule,
+    EmbeddingsModule,
+    OrganizationModule,
+    RetrievalModule,
+    TurnModule,
+  ],
   controllers: [EpisodesController],
   providers: [
+    EpisodePersonalData,
     CompactedEpisodes,
     EpisodeConsolidation,
     EpisodeRecall,

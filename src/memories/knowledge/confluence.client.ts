@@ -11,8 +11,8 @@ export interface ConfluencePage {
   title: string;
   /** Null where the server does not say. */
   spaceKey: string | null;
-  /** Titles of the pages above, the topmost first. */
-  ancestors: string[];
+  /** Titles of the pages above, the topmost first; null where the server does not say. */
+  ancestors: string[] | null;
   /** In the storage format; `''` where the server sent none. */
   body: string;
   /** Null where the server does not say. */
@@ -78,14 +78,20 @@ export class ConfluenceClient {
   }
 
   /** The pages of that exact title in a space; there is one at most. @throws VendorError */
-  async pagesByTitle(query: { spaceKey: string; title: string; signal?: AbortSignal }): Promise<ConfluencePage[]> {
+  async pagesByTitle(query: {
+    spaceKey: string;
+    title: string;
+    /** @default false */
+    withBody?: boolean;
+    signal?: AbortSignal;
+  }): Promise<ConfluencePage[]> {
     const answer = await this.http.get({
       path: ['rest', 'api', 'content'],
       query: {
         spaceKey: query.spaceKey,
         title: query.title,
         type: 'page',
-        expand: 'space,ancestors,version',
+        expand: `${query.withBody ? 'body.storage,' : ''}space,ancestors,version`,
         limit: 2,
       },
       signal: query.signal,
@@ -159,7 +165,9 @@ function pageOf(row: Fields): ConfluencePage | null {
     id,
     title,
     spaceKey: textOf(fieldsOf(row.space).key),
-    ancestors: rowsOf(row.ancestors).flatMap((ancestor) => textOf(ancestor.title) ?? []),
+    ancestors: Array.isArray(row.ancestors)
+      ? rowsOf(row.ancestors).flatMap((ancestor) => textOf(ancestor.title) ?? [])
+      : null,
     body: typeof value === 'string' ? storableText(value) : '',
     version: typeof version === 'number' ? version : null,
   };

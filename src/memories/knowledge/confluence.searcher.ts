@@ -63,11 +63,15 @@ export class ConfluenceSearcher extends KnowledgeSearcher {
     return spaces === undefined ? null : { client: found.client, spaces };
   }
 
-  /** Drafts wait for a person, and guidance for tools reaches an agent by its own block. */
+  /**
+   * Drafts wait for a person, and guidance for tools reaches an agent by its own block. A lead publishes a draft by moving
+   * it from its place, so its title tells only where the pages above it are not known.
+   */
   private isServed(page: ConfluencePage): boolean {
     const guidance = this.settings.tool_skills.confluence;
-    const line = [page.title, ...page.ancestors];
-    if (isDraftTitle(page.title) || line.some((title) => isTitleOf(title, DRAFTS_PARENT_TITLE))) return false;
+    const line = [page.title, ...(page.ancestors ?? [])];
+    if (line.some((title) => isTitleOf(title, DRAFTS_PARENT_TITLE))) return false;
+    if (page.ancestors === null && isDraftTitle(page.title)) return false;
     if (!guidance || page.spaceKey?.toUpperCase() !== guidance.space.trim().toUpperCase()) return true;
     return !line.some((title) => isTitleOf(title, guidance.parent));
   }

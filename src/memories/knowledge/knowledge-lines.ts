@@ -1,5 +1,5 @@
 import { oneLine } from '../../core/auxiliary/fence.js';
-import { screenText } from '../../core/screening/screening-rules.js';
+import { BLOCKED, unlessFlagged } from '../../core/screening/blocked-text.js';
 import type { KnowledgeHit } from './knowledge.models.js';
 
 /** UTF-16 code units of a whole block, and of a title and a snippet in it. */
@@ -23,7 +23,7 @@ export const NO_MATCH_HINT =
 
 /**
  * Pages as attributed data, one a line, best first, until the next one would pass the limit. Titles and excerpts are what
- * anybody with access wrote: each stays on its line, and what is flagged in it is withheld.
+ * anybody with access wrote: each stays on its line, and what is flagged in it is blocked.
  */
 export function renderKnowledge(hits: readonly KnowledgeHit[]): { text: string; count: number } {
   const bullets: string[] = [];
@@ -43,20 +43,14 @@ function bullet(hit: KnowledgeHit): string | null {
   const title = plain(hit.title, TITLE_LIMIT);
   const snippet = plain(hit.snippet, SNIPPET_LIMIT);
   if (title === '' && snippet === '') return null;
-  const shownTitle = title === '' ? '(untitled)' : unlessFlagged(hit.title, title);
+  const shownTitle = title === '' ? '(untitled)' : unlessFlagged(title, [hit.title]);
   if (snippet === '') return `- **${shownTitle}**`;
-  const line = `- **${shownTitle}**: ${unlessFlagged(hit.snippet, snippet)}`;
+  const line = `- **${shownTitle}**: ${unlessFlagged(snippet, [hit.snippet])}`;
   // What is split over both may say together what neither says alone.
-  return screenText(`${title} ${snippet}`).flagged ? `- **${unlessFlagged(`${title} ${snippet}`, '')}**` : line;
+  return unlessFlagged(`${title} ${snippet}`) === BLOCKED ? `- **${BLOCKED}**` : line;
 }
 
 /** On one line, and without what would end the bold face. */
 function plain(text: string, limit: number): string {
   return oneLine(text.replace(/\*{2,}/g, '*'), limit);
-}
-
-/** `shown`, which stands for `text`, or the reason why it may not reach a prompt. */
-function unlessFlagged(text: string, shown: string): string {
-  const verdict = screenText(text);
-  return verdict.flagged ? `[withheld: ${verdict.reason}]` : shown;
 }

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AuxiliaryModel } from '../../core/auxiliary/auxiliary-model.js';
 import { fence, FENCE_RULE } from '../../core/auxiliary/fence.js';
+import { LiveTurnModel } from '../../core/organization/live-turn-model.js';
 import type { AgentRef, RoleContext, TraceContext } from '../../core/turn/extension-points.js';
 import { clipText } from '../../platform/text/storable-text.js';
 import { hasWord } from './search-terms.js';
@@ -34,12 +34,12 @@ export type KnowledgeQueryResult =
 export class KnowledgeQueryWriter {
   private readonly log = new Logger(KnowledgeQueryWriter.name);
 
-  constructor(private readonly auxiliary: AuxiliaryModel) {}
+  constructor(private readonly model: LiveTurnModel) {}
 
   async write(request: KnowledgeQueryRequest): Promise<KnowledgeQueryResult> {
     if (request.role.chain.length === 0) return { status: 'model_unavailable' };
     try {
-      const answer = await this.auxiliary.ask({
+      const answer = await this.model.ask({
         orgId: request.orgId,
         agent: request.agent,
         chain: request.role.chain,

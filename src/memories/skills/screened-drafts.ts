@@ -49,7 +49,7 @@ export class ScreenedDrafts implements QuarantinedWrite, OnModuleInit {
       if (problem !== 'sources_gone') await this.refuse(owner, { source: draft.source, judged, reason: problem });
       return { outcome: 'noop', reason: problem };
     }
-    const flag = this.screening.check(draft.name, draft.description, draft.content);
+    const flag = this.screening.checkProcedure(draft.name, draft.description, draft.content);
     if (flag.flagged) {
       await this.hold(draft, flag.reason);
       await this.verdicts.record({ ...verdict, verdict: 'quarantined', reason: flag.reason, skillId: null });

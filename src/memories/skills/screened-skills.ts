@@ -41,7 +41,7 @@ export class ScreenedSkills implements QuarantinedWrite, OnModuleInit {
 
   /** A draft that a rule refuses is refused, flagged or not. `turnId` is the one turn that it comes from, if it is one. */
   async create(draft: SkillDraft, turnId: string | null): Promise<SkillCreation | HeldSkill> {
-    const verdict = this.screening.check(draft.name, draft.description, draft.content);
+    const verdict = this.screening.checkProcedure(draft.name, draft.description, draft.content);
     if (!verdict.flagged) return this.store.create(draft);
     const problem = await this.store.problemOf(draft);
     if (problem) return { status: 'refused', ...problem };
@@ -62,7 +62,7 @@ export class ScreenedSkills implements QuarantinedWrite, OnModuleInit {
   async edit(author: SkillAuthor, edit: ScreenedEdit): Promise<SkillWriteResult | HeldSkill> {
     const written = edit.operation === 'append' ? edit.text : edit.content;
     const described = edit.operation === 'append' ? '' : (edit.description ?? '');
-    const verdict = this.screening.check(written, described, edit.note ?? '');
+    const verdict = this.screening.checkProcedure(written, described, edit.note ?? '');
     if (!verdict.flagged) return this.writer.edit(author, edit);
     const owner = ownerOf(author);
     const skill = await this.store.lock(owner, edit.skillId);

@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { Agent } from '../../core/organization/agents.js';
+import { ErasedMeanwhile, ErasureGate } from '../../core/personal-data/erasure-gate.js';
 import { LearningGate } from '../../core/organization/learning-gate.js';
 import { clusterSequences } from '../../core/similarity/sequence-clusters.js';
 import { Settings } from '../../platform/config/settings.js';
-import { Database } from '../../platform/database/database.js';
 import type { JobOutcome } from '../../platform/jobs/job.models.js';
 import { EpisodeTrajectories, type Trajectory, type TrajectoryScope } from '../episodes/episode-trajectories.js';
 import type { SkillCandidate } from './skill-synthesis.models.js';
 import { SkillSynthesizer, type SynthesisModel } from './skill-synthesizer.js';
+
+/** With the last erasure that its episodes have seen. */
+export type ClusterCandidate = SkillCandidate & { readSince: string };
 
 /**
  * The clustered path of the SkillSynthesizer (mission, "SkillSynthesizer"): the newest successful turns of an agent, those
@@ -19,7 +22,7 @@ export class SkillClustering {
     private readonly trajectories: EpisodeTrajectories,
     private readonly synthesizer: SkillSynthesizer,
     private readonly gate: LearningGate,
-    private readonly database: Database,
+    private readonly erasures: ErasureGate,
     private readonly settings: Settings,
   ) {}
 
@@ -29,14 +32,15 @@ export class SkillClustering {
   }
 
   /** The clusters of an agent that the model may be asked about: where there is none, nothing has to be waited for. */
-  async candidates(agent: Agent): Promise<SkillCandidate[]> {
+  async candidates(agent: Agent): Promise<ClusterCandidate[]> {
     if (!this.knobs.enabled) return [];
     const { cluster_min_size: minSize, cluster_jaccard_threshold: threshold, episode_fetch_limit: limit } = this.knobs;
     const { id, orgId, handle, role } = agent;
+    const readSince = await this.erasures.latest(orgId);
     const turns = await this.trajectories.newest({ orgId, agentId: id }, this.since, limit);
-    const candidates: SkillCandidate[] = [];
+    const candidates: ClusterCandidate[] = [];
     for (const { leader, members } of clusterSequences(turns, { threshold, minSize })) {
-      const candidate: SkillCandidate = {
+      const candidate: ClusterCandidate = {
         orgId,
         agent: { id, handle, role },
         trigger: 'clustered',
@@ -45,6 +49,7 @@ export class SkillClustering {
         members: members.sort(newestFirst),
         traceId: null,
         spanId: null,
+        readSince,
       };
       candidates.push(candidate);
     }
@@ -56,15 +61,20 @@ export class SkillClustering {
    *
    * @throws AuxiliaryUnavailable if no provider replied
    */
-  async run(agent: Agent, candidates: readonly SkillCandidate[], model: SynthesisModel): Promise<JobOutcome> {
+  async run(agent: Agent, candidates: readonly ClusterCandidate[], model: SynthesisModel): Promise<JobOutcome> {
     for (const candidate of candidates) {
       model.signal.throwIfAborted();
       const wait = await this.gate.overBudget(agent);
       if (wait) return wait;
       const result = await this.synthesizer.synthesize(candidate, model);
-      await this.database.transaction(async () => {
-        await result.apply?.();
-      });
+      try {
+        await this.erasures.transactionSince(agent.orgId, candidate.readSince, async () => {
+          await result.apply?.();
+        });
+      } catch (error) {
+        if (!(error instanceof ErasedMeanwhile)) throw error;
+        return { status: 'again', at: new Date(), reason: error.message };
+      }
     }
     return { status: 'done' };
   }

@@ -44,7 +44,7 @@ export function procedureOf(content: string): string {
 /** Without it a long description stands on several lines. */
 const UNFOLDED = { lineWidth: 0 };
 
-/** Models like to begin a SKILL.md with a front matter of their own. */
-function withoutFrontMatter(text: string): string {
+/** The body of a SKILL.md; models like to begin it with a front matter of their own. */
+export function withoutFrontMatter(text: string): string {
   return text.replace(/^\s*---[ \t]*\r?\n(?:[\s\S]*?\r?\n)?---[ \t]*(?:\r?\n|$)/, '');
 }

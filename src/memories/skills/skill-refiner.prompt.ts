@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fence, FENCE_RULE, oneLine } from '../../core/auxiliary/fence.js';
+import { unlessFlagged } from '../../core/screening/blocked-text.js';
 import type { StoredTurn } from '../../core/turn/extension-points.js';
 import { clipText } from '../../platform/text/storable-text.js';
 import type { SkillRow } from './skill.models.js';
@@ -35,11 +36,17 @@ The note is one sentence of at most 300 characters, a statement of what was obse
 
 ${FENCE_RULE}`;
 
+/** What is flagged by now reaches no prompt, unless an operator has let it through. */
+function textOf({ description, content, operator_released: released }: SkillRow): string {
+  const text = `${description}\n\n${content}`;
+  return released ? text : unlessFlagged(text, [], 'procedure');
+}
+
 /** The data of one turn and the skill that was central to it, for the rules above. */
 export function skillRefinerPrompt({ turn, salientText }: StoredTurn, skill: SkillRow): string {
   return [
     `Skill: ${skill.name}`,
-    fence('skill', `${skill.description}\n\n${skill.content}`),
+    fence('skill', textOf(skill)),
     `Outcome: ${turn.review_outcome}${turn.failure_reason === null ? '' : ` (${turn.failure_reason})`}`,
     `Task:\n${fence('task', clipText(salientText || turn.task_description, TASK_LIMIT))}`,
     `Plan:\n${fence('plan', clipText(turn.plan.summary, PLAN_LIMIT))}`,

@@ -15,7 +15,7 @@ import {
   skillRefinerPrompt,
 } from './skill-refiner.prompt.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
-import { withheldReason } from './withheld-text.js';
+import { withheldReason } from './withheld-skill.js';
 
 /**
  * Improves a skill by the turns that used it (mission, "SkillRefiner", auto path): at most one note a turn, on the skill
@@ -41,7 +41,7 @@ export class SkillRefiner implements ReflectionWorker {
     const skill = await this.central(stored);
     if (!skill) return 'no_skills_used';
     if (skill.pinned || skill.operator_edited) return 'pinned';
-    if (withheldReason(skill, `${skill.description}\n${skill.content}`) !== null) return 'withheld';
+    if (withheldReason(skill) !== null) return 'withheld';
     // The model that the agent works with was not there: that says nothing about the skill.
     if (turn.failure_reason === 'llm_unavailable') return 'transient_fault';
     return role.chain.length === 0 ? 'no_model' : null;

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PersonalDataModule } from '../../core/personal-data/personal-data.module.js';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import { ScreeningModule } from '../../core/screening/screening.module.js';
@@ -19,7 +20,15 @@ import { SkillsModule } from './skills.module.js';
 
 /** How skills come to be, and how they age. */
 @Module({
-  imports: [AuxiliaryModule, EpisodesModule, JobsModule, OrganizationModule, ScreeningModule, SkillsModule],
+  imports: [
+    PersonalDataModule,
+    AuxiliaryModule,
+    EpisodesModule,
+    JobsModule,
+    OrganizationModule,
+    ScreeningModule,
+    SkillsModule,
+  ],
   providers: [
     ClusterAgentSkillsJob,
     ClusterSkillsJob,

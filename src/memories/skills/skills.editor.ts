@@ -47,7 +47,7 @@ export class SkillsEditor {
 
   /**
    * A forward step to what the version held; 404 where it is unknown or no longer kept. Nothing of it is screened again:
-   * what is flagged by now is withheld from prompts.
+   * what is flagged by now is blocked in prompts.
    */
   async rollback(author: SkillAuthor, skillId: string, version: number): Promise<SkillRow> {
     const result = await this.writer.edit(author, { operation: 'rollback', skillId, version, baseVersion: null });

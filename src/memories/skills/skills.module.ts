@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PersonalDataModule } from '../../core/personal-data/personal-data.module.js';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import { ScreeningModule } from '../../core/screening/screening.module.js';
@@ -15,11 +16,15 @@ import { SkillsEditor } from './skills.editor.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
 import { SynthesizedSkillsBlock } from './synthesized-skills.block.js';
 import { UseSkillTool } from './use-skill.tool.js';
+import { SkillImports } from './skill-imports.js';
+import { SkillPersonalData } from './skill.personal-data.js';
 
 @Module({
-  imports: [AuxiliaryModule, EpisodesModule, OrganizationModule, ScreeningModule],
+  imports: [PersonalDataModule, AuxiliaryModule, EpisodesModule, OrganizationModule, ScreeningModule],
   controllers: [SkillsController],
   providers: [
+    SkillImports,
+    SkillPersonalData,
     RefineSkillTool,
     ScreenedSkills,
     SkillHistory,

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { oneLine } from '../../core/auxiliary/fence.js';
+import { unlessFlagged } from '../../core/screening/blocked-text.js';
 import type { BlockResult, PlanBlock, PlanContext } from '../../core/turn/extension-points.js';
 import { mostRelevantFirst, mostUsedFirst } from './skill-choice.js';
 import type { SkillSummary } from './skill.models.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
-import { withheldReason } from './withheld-text.js';
 
 /** UTF-16 code units of the whole block, and of one description. */
 const BLOCK_LIMIT = 3_000;
@@ -61,7 +61,8 @@ function lineOf(skill: SkillSummary): string {
   return `- ${stale}**${skill.name}**: ${descriptionOf(skill)}`;
 }
 
+/** Stored text that is flagged by now does not reach a prompt, unless an operator has let it through. */
 function descriptionOf(skill: SkillSummary): string {
-  const reason = withheldReason(skill, skill.description);
-  return reason === null ? oneLine(skill.description, DESCRIPTION_LIMIT) : `[withheld: ${reason}]`;
+  const shown = oneLine(skill.description, DESCRIPTION_LIMIT);
+  return skill.operator_released ? shown : unlessFlagged(shown, [skill.description], 'procedure');
 }

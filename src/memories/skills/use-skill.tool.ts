@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { z } from 'zod';
+import { BLOCKED } from '../../core/screening/blocked-text.js';
 import type { AgentTool, ToolCall, ToolResult } from '../../core/turn/extension-points.js';
 import { readArguments, toolDefinition, toolError } from '../../core/turn/tool-arguments.js';
 import { EventBus } from '../../platform/events/event-bus.js';
@@ -8,7 +9,7 @@ import { aboutSkill, ownerOf } from './skill-author.js';
 import { transitionOf } from './skill.events.js';
 import { isLive, type SkillRow } from './skill.models.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
-import { withheldReason } from './withheld-text.js';
+import { withheldReason } from './withheld-skill.js';
 
 /** What `data` says of a skill that nobody has used for a while; the body itself comes verbatim. */
 const STALE_WARNING =
@@ -42,10 +43,10 @@ export class UseSkillTool implements AgentTool {
     const name = read.value.skill_name.trim();
     const skill = await this.store.byName(ownerOf(call), name);
     if (!skill || !isLive(skill)) return this.notUsable(call, name, skill);
-    const reason = withheldReason(skill, `${skill.description}\n${skill.content}`);
+    const reason = withheldReason(skill);
     if (reason !== null) {
       return toolError(
-        `The skill "${name}" is withheld (${reason}) until an operator has looked at it. Do the task without it.`,
+        `${BLOCKED} The skill "${name}" may not be used until an operator has looked at it. Do the task without it.`,
         { reason },
       );
     }

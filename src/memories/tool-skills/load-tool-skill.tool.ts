@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import { BLOCKED } from '../../core/screening/blocked-text.js';
 import type { AgentTool, ToolCall, ToolResult } from '../../core/turn/extension-points.js';
 import { readArguments, toolDefinition, toolError } from '../../core/turn/tool-arguments.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -45,8 +46,10 @@ export class LoadToolSkillTool implements AgentTool {
       });
     }
     const skill = readable(found, { surroundings, variables: this.settings.tool_skills.variables });
-    if (skill.withheld !== null) {
-      return toolError(`The tool skill ${key} is withheld (${skill.withheld}) until an operator has looked at it.`);
+    if (skill.blocked !== null) {
+      return toolError(`${BLOCKED} The tool skill ${key} may not be used until an operator has looked at it.`, {
+        reason: skill.blocked,
+      });
     }
     return {
       output: `# ${skill.title}\n\n${skill.body}`,

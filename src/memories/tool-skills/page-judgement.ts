@@ -26,7 +26,7 @@ function judge({ id, text }: SkillPage, known: KnownPage | undefined): JudgedPag
   const { skill, problem } = readSkillFile(text);
   if (!skill) return { ...none, problem, flagged: null };
   const released = known?.released_hash === contentHash;
-  const verdict = screenText(`${skill.title}\n${skill.summary}\n${skill.body}`);
+  const verdict = screenText(`${skill.title}\n${skill.summary}\n${skill.body}`, 'procedure');
   if (verdict.flagged && !released) {
     return { ...none, problem: verdict.detail, flagged: { reason: verdict.reason, skill } };
   }

@@ -26,7 +26,7 @@ export class ScreenedToolSkills implements QuarantinedWrite, OnModuleInit {
   }
 
   async put(orgId: string, skill: ToolSkill): Promise<PutResult> {
-    const verdict = this.screening.check(skill.title, skill.summary, skill.body);
+    const verdict = this.screening.checkProcedure(skill.title, skill.summary, skill.body);
     if (!verdict.flagged) {
       return { status: 'written', skill: await this.skills.put(orgId, skill, { released: false }) };
     }

@@ -92,7 +92,7 @@ export class SkillDirectory implements OnApplicationBootstrap {
       if (entry.size > MAX_FILE_BYTES) return { skill: null, problem: `is larger than ${MAX_FILE_BYTES} bytes` };
       const { skill, problem } = readSkillFile(storableText(await readFile(path, 'utf8')));
       if (!skill) return { skill, problem };
-      const verdict = this.screening.check(skill.title, skill.summary, skill.body);
+      const verdict = this.screening.checkProcedure(skill.title, skill.summary, skill.body);
       return verdict.flagged ? { skill: null, problem: verdict.detail } : { skill, problem: null };
     } catch (error) {
       return { skill: null, problem: `cannot be read: ${messageOf(error)}` };

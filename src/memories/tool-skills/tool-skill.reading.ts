@@ -1,3 +1,4 @@
+import { BLOCKED } from '../../core/screening/blocked-text.js';
 import { screenText } from '../../core/screening/screening-rules.js';
 import type { PlanContext, TurnPhase } from '../../core/turn/extension-points.js';
 import { renderBody, substitute } from './tool-skill.rendering.js';
@@ -12,7 +13,7 @@ export interface ReadableSkill {
   required: boolean;
   body: string;
   /** Why screening holds it back from prompts; the texts then say no more than that. */
-  withheld: string | null;
+  blocked: string | null;
 }
 
 /** What a stored plan context says of its role. */
@@ -40,8 +41,9 @@ export function readable(
   const title = substitute(skill.title, given.variables);
   const summary = substitute(skill.summary, given.variables);
   const body = renderBody(skill.body, given);
-  const verdict = skill.released ? { flagged: false as const } : screenText(`${title}\n${summary}\n${body}`);
-  if (!verdict.flagged) return { key, title, summary, required, body, withheld: null };
-  const text = `[withheld: ${verdict.reason}]`;
-  return { key, title: text, summary: text, required, body: text, withheld: verdict.reason };
+  const verdict = skill.released
+    ? { flagged: false as const }
+    : screenText(`${title}\n${summary}\n${body}`, 'procedure');
+  if (!verdict.flagged) return { key, title, summary, required, body, blocked: null };
+  return { key, title: BLOCKED, summary: BLOCKED, required, body: BLOCKED, blocked: verdict.reason };
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PersonalDataModule } from '../../core/personal-data/personal-data.module.js';
 import { ScreeningModule } from '../../core/screening/screening.module.js';
 import { JobsModule } from '../../platform/jobs/jobs.module.js';
 import { KnowledgeModule } from '../knowledge/knowledge.module.js';
@@ -13,11 +14,13 @@ import { SkillPagePlaces } from './skill-page-places.js';
 import { ToolSkillsBlock } from './tool-skills.block.js';
 import { ToolSkillsController } from './tool-skills.controller.js';
 import { ToolSkills } from './tool-skills.js';
+import { ToolSkillPersonalData } from './tool-skill.personal-data.js';
 
 @Module({
-  imports: [JobsModule, KnowledgeModule, ScreeningModule],
+  imports: [PersonalDataModule, JobsModule, KnowledgeModule, ScreeningModule],
   controllers: [ToolSkillsController],
   providers: [
+    ToolSkillPersonalData,
     LoadToolSkillTool,
     OperatorSkills,
     PageSkills,

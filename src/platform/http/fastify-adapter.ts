@@ -2,6 +2,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.js';
 import { refuseConnection } from './client-error.js';
+import { acceptNdjson } from './ndjson-body.js';
 import { storableBody, storableParameters } from './json-body.js';
 import { sendProblem } from './problem.filter.js';
 import { securityHeaders } from './security-headers.js';
@@ -47,6 +48,7 @@ export function createFastifyAdapter(): FastifyAdapter {
       }
     });
   });
+  acceptNdjson(fastify);
   fastify.addHook('preHandler', (request, _reply, done) => {
     storableParameters(request.params);
     storableParameters(request.query);

@@ -42,6 +42,9 @@ export function problemOf(error: unknown): Problem {
   const code = (error as { code?: unknown } | null)?.code;
   const known = typeof code === 'string' ? fastifyCodes[code] : undefined;
   if (known) return problem(...known);
+  if ((error as { driverError?: { code?: unknown } } | null)?.driverError?.code === ERASED_AGENT) {
+    return problem(404, 'agent.not_found', 'There is no such agent.');
+  }
   if (isDatabaseGone(error)) {
     return problem(503, 'service.unavailable', 'The database does not answer; send the request again in a moment.');
   }
@@ -53,6 +56,9 @@ export function problemOf(error: unknown): Problem {
   }
   return problem(500, 'internal.error', 'The service failed; the fault is in its log.');
 }
+
+/** The schema's refusal of a row of an agent that was erased while the request was under way. */
+const ERASED_AGENT = 'AL404';
 
 /** Classes of SQLSTATE: connection exceptions, and shutdowns and overload of the server. */
 const GONE_STATES = /^(08...|57P0[1-3]|53300)$/;

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { JobBell } from './job-bell.js';
 import { JobCrews } from './job-crews.js';
+import { JobErasure } from './job-erasure.js';
 import { JobExecution } from './job-execution.js';
 import { JobHandlers } from './job-handlers.js';
 import { JobRecovery } from './job-recovery.js';
@@ -21,6 +22,7 @@ import { SweepJob, Sweeps } from './sweep.job.js';
     JobStore,
     JobReader,
     Jobs,
+    JobErasure,
     JobExecution,
     JobRecovery,
     JobTimings,
@@ -31,6 +33,6 @@ import { SweepJob, Sweeps } from './sweep.job.js';
     SweepJob,
     Sweeps,
   ],
-  exports: [JobHandlers, Jobs, Sweeps],
+  exports: [JobErasure, JobHandlers, Jobs, Sweeps],
 })
 export class JobsModule {}

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
+import { PersonalDataModule } from '../../core/personal-data/personal-data.module.js';
 import { TurnModule } from '../../core/turn/turn.module.js';
 import { EpisodesModule } from '../../memories/episodes/episodes.module.js';
 import { LifecycleModule } from '../lifecycle/lifecycle.module.js';
@@ -13,7 +14,15 @@ import { TurnReader } from './turn.reader.js';
 import { TurnsController } from './turns.controller.js';
 
 @Module({
-  imports: [OrganizationModule, TurnModule, EpisodesModule, LifecycleModule, PlanContextsModule, ReflectionModule],
+  imports: [
+    OrganizationModule,
+    PersonalDataModule,
+    TurnModule,
+    EpisodesModule,
+    LifecycleModule,
+    PlanContextsModule,
+    ReflectionModule,
+  ],
   controllers: [TurnsController],
   providers: [Intake, TurnAnnouncement, TurnDrafts, TurnFollowUp, TurnReader],
 })

@@ -1,11 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { ErasureGate } from '../../core/personal-data/erasure-gate.js';
 import { contentHash } from '../../core/turn/content-hash.js';
 import { boundedText } from '../../core/turn/interactions.js';
 import { salientText } from '../../core/turn/salient-text.js';
 import type { FinishedTurn } from '../../core/turn/turn.models.js';
 import { TurnStore, type TurnRecord } from '../../core/turn/turn.store.js';
 import { EpisodeStore, type PreparedEpisode } from '../../memories/episodes/episode.store.js';
-import { Database } from '../../platform/database/database.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { invalidRequest } from '../../platform/http/validation.pipe.js';
 import { TurnDrafts, type Submission } from './turn-drafts.js';
@@ -24,7 +24,7 @@ export class Intake {
   private readonly log = new Logger(Intake.name);
 
   constructor(
-    private readonly database: Database,
+    private readonly gate: ErasureGate,
     private readonly drafts: TurnDrafts,
     private readonly turns: TurnStore,
     private readonly episodes: EpisodeStore,
@@ -88,7 +88,7 @@ export class Intake {
   }
 
   private store(submission: Submission, prepared: PreparedEpisode): Promise<TurnReceipt> {
-    return this.database.transaction(() => this.storeInTransaction(submission, prepared));
+    return this.gate.transaction(submission.orgId, () => this.storeInTransaction(submission, prepared));
   }
 
   private async storeInTransaction(submission: Submission, prepared: PreparedEpisode): Promise<TurnReceipt> {

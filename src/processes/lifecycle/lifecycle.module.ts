@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PersonalDataModule } from '../../core/personal-data/personal-data.module.js';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import { ScreeningModule } from '../../core/screening/screening.module.js';
@@ -15,10 +16,12 @@ import { LifecycleDrops } from './lifecycle-drops.js';
 import { LifecyclePasses } from './lifecycle-passes.js';
 import { OldEpisodes } from './old-episodes.js';
 import { StorageBound } from './storage-bound.js';
+import { CompactionPersonalData } from './compaction.personal-data.js';
 
 @Module({
-  imports: [AuxiliaryModule, EpisodesModule, JobsModule, OrganizationModule, ScreeningModule],
+  imports: [PersonalDataModule, AuxiliaryModule, EpisodesModule, JobsModule, OrganizationModule, ScreeningModule],
   providers: [
+    CompactionPersonalData,
     ClusterCompaction,
     CompactEpisodesJob,
     CompactionPasses,

@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { ErasedMeanwhile, ErasureGate } from '../../core/personal-data/erasure-gate.js';
 import type { BlockResult, PlanBlock, PlanContext, ShownLine } from '../../core/turn/extension-points.js';
 import { aboutTurn } from '../../core/turn/turn-event.js';
 import { Settings } from '../../platform/config/settings.js';
-import { Database } from '../../platform/database/database.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { ShutdownSignal } from '../../platform/http/shutdown-signal.js';
 import { EventBus } from '../../platform/events/event-bus.js';
@@ -10,6 +10,9 @@ import { renderedBlock, resolvedBy } from './block-resolution.js';
 import { PlanBlocks } from './plan-blocks.js';
 import { PlanContextStore } from './plan-context.store.js';
 import type { BlockMeasures } from './planning.events.js';
+
+/** Times that a context is resolved while erasures come in between. */
+const ATTEMPTS = 3;
 
 interface ResolvedBlock extends BlockResult {
   block: PlanBlock;
@@ -23,7 +26,7 @@ export class Planner {
   constructor(
     private readonly blocks: PlanBlocks,
     private readonly store: PlanContextStore,
-    private readonly database: Database,
+    private readonly gate: ErasureGate,
     private readonly events: EventBus,
     private readonly settings: Settings,
     private readonly shutdown: ShutdownSignal,
@@ -31,6 +34,20 @@ export class Planner {
 
   /** The bytes of the turn: those stored first, whoever else resolves the same turn at the same time. */
   async freeze(context: PlanContext): Promise<string> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.freezeUnlessErased(context);
+      } catch (error) {
+        if (!(error instanceof ErasedMeanwhile)) throw error;
+        // What the blocks hold may be what was erased.
+        if (attempt === ATTEMPTS)
+          throw new ApiError(503, 'service.unavailable', 'Memories are being erased; ask again.');
+      }
+    }
+  }
+
+  private async freezeUnlessErased(context: PlanContext): Promise<string> {
+    const since = await this.gate.latest(context.orgId);
     const resolved = await this.resolve(context);
     if (this.shutdown.signal.aborted) {
       // What was broken off must not be frozen: the next process resolves the turn anew.
@@ -38,7 +55,7 @@ export class Planner {
     }
     const rendered = render(context, resolved);
     const shown = resolved.flatMap((block) => block.shown ?? []);
-    const isFirst = await this.firstStored(context, { rendered, shown }, resolved);
+    const isFirst = await this.firstStored({ context, since, resolved }, { rendered, shown });
     if (isFirst) {
       this.announce(context, resolved);
       return rendered;
@@ -48,19 +65,19 @@ export class Planner {
 
   /** What blocks do after freezing is worth trying, not worth failing the call. */
   private async firstStored(
-    context: PlanContext,
+    { context, since, resolved }: { context: PlanContext; since: string; resolved: readonly ResolvedBlock[] },
     frozen: { rendered: string; shown: ShownLine[] },
-    resolved: readonly ResolvedBlock[],
   ): Promise<boolean> {
     try {
-      return await this.database.transaction(async () => {
+      return await this.gate.transactionSince(context.orgId, since, async () => {
         if (!(await this.store.freeze(context, frozen))) return false;
         for (const block of resolved) await block.afterFreeze?.();
         return true;
       });
     } catch (error) {
+      if (error instanceof ErasedMeanwhile) throw error;
       this.log.warn(`an effect of freezing turn ${context.turnId} of ${context.agent.handle} failed: ${String(error)}`);
-      return this.store.freeze(context, frozen);
+      return this.gate.transactionSince(context.orgId, since, () => this.store.freeze(context, frozen));
     }
   }
 

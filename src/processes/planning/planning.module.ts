@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PersonalDataModule } from '../../core/personal-data/personal-data.module.js';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import type { PlanBlock } from '../../core/turn/extension-points.js';
@@ -35,6 +36,7 @@ import { PostPlanKnowledge } from './post-plan-knowledge.js';
     KnowledgeModule,
     OnboardingModule,
     OrganizationModule,
+    PersonalDataModule,
     PlanContextsModule,
     SkillsModule,
     ToolSkillsModule,

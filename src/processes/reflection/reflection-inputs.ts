@@ -15,6 +15,8 @@ export interface Pass {
   role: Role;
   timeline: ReflectionTimeline;
   signal: AbortSignal;
+  /** The last erasure that what is read from here on has seen. */
+  readSince: string;
 }
 
 /** Puts together what every worker is handed. */

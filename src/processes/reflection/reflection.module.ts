@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PersonalDataModule } from '../../core/personal-data/personal-data.module.js';
 import { AuxiliaryModule } from '../../core/auxiliary/auxiliary.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import type { ReflectionWorker } from '../../core/turn/extension-points.js';
@@ -13,6 +14,7 @@ import { SkillSynthesisModule } from '../../memories/skills/skill-synthesis.modu
 import { SkillsModule } from '../../memories/skills/skills.module.js';
 import { JobsModule } from '../../platform/jobs/jobs.module.js';
 import { PlanContextsModule } from '../planning/plan-contexts.module.js';
+import { OpenTurn } from './open-turn.js';
 import { ReflectEngine } from './reflect-engine.js';
 import { ReflectTurnJob } from './reflect-turn.job.js';
 import { ReflectionGates } from './reflection.gates.js';
@@ -21,9 +23,11 @@ import { ReflectionLedger } from './reflection.ledger.js';
 import { ReflectionQueue } from './reflection.queue.js';
 import { ReflectionWorkers } from './reflection-workers.js';
 import { WorkerPass } from './worker-pass.js';
+import { ReflectionPersonalData } from './reflection.personal-data.js';
 
 @Module({
   imports: [
+    PersonalDataModule,
     AuxiliaryModule,
     CounterpartiesModule,
     DiaryModule,
@@ -35,6 +39,8 @@ import { WorkerPass } from './worker-pass.js';
     TurnModule,
   ],
   providers: [
+    ReflectionPersonalData,
+    OpenTurn,
     ReflectEngine,
     ReflectTurnJob,
     ReflectionGates,

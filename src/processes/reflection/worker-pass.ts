@@ -1,9 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AuxiliaryUnavailable } from '../../core/auxiliary/auxiliary-model.js';
 import type { ReflectionInput, ReflectionWorker, WorkerEnd, WorkerResult } from '../../core/turn/extension-points.js';
-import { TurnStore } from '../../core/turn/turn.store.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Database } from '../../platform/database/database.js';
+import { ErasedMeanwhile } from '../../core/personal-data/erasure-gate.js';
+import { OpenTurn, Superseded } from './open-turn.js';
 import { ReflectionInputs, type Pass } from './reflection-inputs.js';
 import { ReflectionLedger, type LedgerKey, type WorkerStatus, type WorkerView } from './reflection.ledger.js';
 import { ReflectionWorkers } from './reflection-workers.js';
@@ -23,8 +24,6 @@ const MAX_BACKOFF_SECONDS = 3_600;
 /** Parts of one worker that run at a time: a turn of a thousand senders must not send as many calls at once. */
 const PARTS_AT_ONCE = 10;
 
-class Superseded extends Error {}
-
 /** Runs every worker that has not ended yet, each by itself: one that fails keeps none of the others from running. */
 @Injectable()
 export class WorkerPass {
@@ -33,14 +32,15 @@ export class WorkerPass {
   constructor(
     private readonly workers: ReflectionWorkers,
     private readonly ledger: ReflectionLedger,
-    private readonly turns: TurnStore,
+    private readonly openTurn: OpenTurn,
     private readonly database: Database,
     private readonly inputs: ReflectionInputs,
     private readonly settings: Settings,
   ) {}
 
-  async run(pass: Pass): Promise<PassResult> {
-    const { orgId, turnId } = pass.turn;
+  async run(asked: Omit<Pass, 'readSince'>): Promise<PassResult> {
+    const { orgId, turnId } = asked.turn;
+    const pass: Pass = { ...asked, readSince: await this.openTurn.readingFrom(orgId) };
     const input = await this.inputs.of(pass);
     const rows = await this.ledger.workers(orgId, turnId);
     const retries: Date[] = [];
@@ -51,6 +51,7 @@ export class WorkerPass {
       }
     } catch (error) {
       if (error instanceof Superseded) return { status: 'superseded' };
+      if (error instanceof ErasedMeanwhile) return { status: 'retry', at: new Date() };
       throw error;
     }
     if (retries.length > 0) return { status: 'retry', at: new Date(Math.min(...retries.map(Number))) };
@@ -83,7 +84,7 @@ export class WorkerPass {
       try {
         await work(attempts);
       } catch (error) {
-        if (error instanceof Superseded || pass.signal.aborted) throw error;
+        if (error instanceof Superseded || error instanceof ErasedMeanwhile || pass.signal.aborted) throw error;
         const retryAt = await this.fault({ pass, input, worker, part, attempts, error });
         if (retryAt) retries.push(retryAt);
       }
@@ -178,11 +179,9 @@ export class WorkerPass {
     part: string,
     write: (key: LedgerKey, settled: boolean) => Promise<void>,
   ): Promise<void> {
-    const { orgId, turnId, contentHash } = pass.turn;
+    const { orgId, turnId } = pass.turn;
     const key = { orgId, turnId, worker, part };
-    await this.database.transaction(async () => {
-      const current = await this.turns.find(orgId, turnId, { lock: true });
-      if (!current?.body || current.contentHash !== contentHash) throw new Superseded();
+    await this.openTurn.hold(pass.turn, pass.readSince, async () => {
       const { ended, settled } = await this.ledger.stateOf(key);
       if (!ended) await write(key, settled);
     });

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PersonalDataModule } from '../../core/personal-data/personal-data.module.js';
 import { OrganizationModule } from '../../core/organization/organization.module.js';
 import { AuthModule } from '../../platform/auth/auth.module.js';
 import { EmbeddingsModule } from '../../platform/embeddings/embeddings.module.js';
@@ -15,11 +16,13 @@ import { MetricsListener } from './metrics-listener.js';
 import { ReflectionTracing } from './reflection-tracing.js';
 import { ServiceFigures } from './service-figures.js';
 import { ServiceMetrics } from './service-metrics.js';
+import { EventPersonalData } from './event.personal-data.js';
 
 @Module({
-  imports: [AuthModule, EmbeddingsModule, JobsModule, OrganizationModule],
+  imports: [PersonalDataModule, AuthModule, EmbeddingsModule, JobsModule, OrganizationModule],
   controllers: [EventsController, MetricsController],
   providers: [
+    EventPersonalData,
     EventFeed,
     EventReader,
     EventRecorder,
