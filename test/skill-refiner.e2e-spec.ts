@@ -61,6 +61,15 @@ const countsOf = async (agent: string, name = 'refund'): Promise<number[]> => {
 };
 
 describe('a note', () => {
+  it('is not asked for where the stored body is flagged by now', async () => {
+    const agent = await newAgent();
+    const { id } = await synthesized(test, agent, 'refund');
+    await test.database.query(`update synthesized_skills set content = $2 where id = $1`, [id, FLAGGED]);
+    expect(await refined({ agent })).toMatchObject({ status: 'skipped', reason: 'withheld' });
+    expect(JSON.stringify(model.requests.map(({ user }) => user))).not.toContain('previous instructions');
+    expect(await countsOf(agent)).toEqual([1, 0]);
+  });
+
   it('is observed in practice after a turn that was done', async () => {
     const agent = await newAgent();
     const events = eventsOf(test, 'skill.refined');

@@ -1,6 +1,6 @@
 import { rankLexically } from '../../core/retrieval/lexical-ranking.js';
 import { searchTokens } from '../../core/retrieval/tokens.js';
-import type { SkillRow } from './skill.models.js';
+import type { SkillSummary } from './skill.models.js';
 
 /**
  * Skills for a trigger, the most relevant first: BM25 over name, description and tools. Those that share no word with it
@@ -8,7 +8,7 @@ import type { SkillRow } from './skill.models.js';
  *
  * @param skills in any order
  */
-export function mostRelevantFirst(skills: readonly SkillRow[], trigger: string): SkillRow[] {
+export function mostRelevantFirst(skills: readonly SkillSummary[], trigger: string): SkillSummary[] {
   const fallback = mostUsedFirst(skills);
   const query = new Map(searchTokens(trigger, 'query').map((token, index) => [token, index]));
   // Of equal ones the last is ranked first.
@@ -28,7 +28,7 @@ export function mostRelevantFirst(skills: readonly SkillRow[], trigger: string):
 }
 
 /** Without looking at the trigger: those in use before stale ones, then the most used, then the newest. */
-export function mostUsedFirst(skills: readonly SkillRow[]): SkillRow[] {
+export function mostUsedFirst(skills: readonly SkillSummary[]): SkillSummary[] {
   return [...skills].sort(
     (a, b) =>
       Number(a.state === 'stale') - Number(b.state === 'stale') ||

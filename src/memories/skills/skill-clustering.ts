@@ -51,9 +51,9 @@ export class SkillClustering {
         spanId: null,
         readSince,
       };
-      if (await this.synthesizer.mayAsk(candidate)) candidates.push(candidate);
+      candidates.push(candidate);
     }
-    return candidates;
+    return this.synthesizer.worthAsking({ orgId, agentId: id }, candidates);
   }
 
   /**

@@ -12,13 +12,20 @@ import {
   type SourceTurns,
   type SynthesisRule,
 } from './skill-synthesis.models.js';
-import type { SkillRow } from './skill.models.js';
+import type { SkillOwner, SkillSummary } from './skill.models.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
 
 export type GuardVerdict =
   | { refused: SynthesisRule }
   /** `judged`: the verdicts on the cluster so far, which the next one replaces. */
   | { refused: null; judged: JudgedCluster[]; liveNames: string[] };
+
+/** What an agent's candidates are compared with. */
+interface Learned {
+  /** Skills that are live or rejected. */
+  known: SkillSummary[];
+  unlearned: JudgedCluster[];
+}
 
 /** The rules of the SkillSynthesizer that look at what the agent has learned already. */
 @Injectable()
@@ -31,17 +38,32 @@ export class SkillGuards {
 
   /** All that can be refused without asking the model. */
   async check(candidate: SkillCandidate): Promise<GuardVerdict> {
-    const owner = ownerOf(candidate);
-    const known = await this.skills.inStates(owner, ['active', 'stale', 'rejected']);
+    return this.judge(candidate, await this.learned(ownerOf(candidate)));
+  }
+
+  /** Those of an agent's candidates that `check` has nothing against. */
+  async allowed<Candidate extends SkillCandidate>(
+    owner: SkillOwner,
+    candidates: readonly Candidate[],
+  ): Promise<Candidate[]> {
+    if (candidates.length === 0) return [];
+    const learned = await this.learned(owner);
+    return candidates.filter((candidate) => this.judge(candidate, learned).refused === null);
+  }
+
+  private async learned(owner: SkillOwner): Promise<Learned> {
+    return {
+      known: await this.skills.inStates(owner, ['active', 'stale', 'rejected']),
+      unlearned: await this.verdicts.unlearned(owner),
+    };
+  }
+
+  private judge(candidate: SkillCandidate, { known, unlearned }: Learned): GuardVerdict {
     const live = known.filter(({ state }) => state !== 'rejected');
     if (live.length >= this.settings.learning.skill_synthesis.max_skills_per_agent) return { refused: 'skill_cap' };
     const refused = this.sequenceProblem(sourceOf(candidate), known);
     if (refused) return { refused };
-    const judged = judgedBefore(
-      candidate.leader.toolSequence,
-      await this.verdicts.unlearned(owner),
-      this.sameClusterFrom(candidate),
-    );
+    const judged = judgedBefore(candidate.leader.toolSequence, unlearned, this.sameClusterFrom(candidate));
     if (judged.length > 0 && !mayAskAgain(candidate, judged)) return { refused: 'judged_before' };
     return { refused: null, judged, liveNames: live.map(({ name }) => name) };
   }
@@ -51,11 +73,10 @@ export class SkillGuards {
    * breaks them before it commits.
    */
   async draftProblem(draft: DraftedSkill): Promise<SynthesisRule | null> {
-    const known = await this.skills.inStates(ownerOf(draft), ['active', 'stale', 'rejected']);
-    const live = known.filter(({ state }) => state !== 'rejected');
-    const name = draft.name.toLowerCase();
-    if (live.some((skill) => skill.name.toLowerCase() === name)) return 'name_taken';
-    const alike = nearDuplicates(draft.content, live);
+    const owner = ownerOf(draft);
+    const known = await this.skills.inStates(owner, ['active', 'stale', 'rejected']);
+    if (known.some(({ state, name }) => state !== 'rejected' && name === draft.name)) return 'name_taken';
+    const alike = nearDuplicates(draft.content, await this.skills.liveBodies(owner));
     return alike.length > 0 ? 'near_duplicate' : this.sequenceProblem(draft.source, known);
   }
 
@@ -65,16 +86,16 @@ export class SkillGuards {
    */
   private sequenceProblem(
     { toolSequence, episodeIds }: SourceTurns,
-    known: readonly SkillRow[],
+    known: readonly SkillSummary[],
   ): 'duplicate_sequence' | 'rejected_before' | null {
     const { duplicate_jaccard_threshold: duplicate, cluster_jaccard_threshold: cluster } =
       this.settings.learning.skill_synthesis;
-    const near = (skill: SkillRow, threshold: number): boolean => {
+    const near = (skill: SkillSummary, threshold: number): boolean => {
       const similarity = toolSimilarity(skill.tool_sequence, toolSequence);
       // At a threshold of 0 a skill without tools, as an operator writes them, is still like nothing.
       return similarity > 0 && similarity >= threshold;
     };
-    const shares = ({ source_episode_ids: sources }: SkillRow): boolean =>
+    const shares = ({ source_episode_ids: sources }: SkillSummary): boolean =>
       episodeIds.filter((id) => sources.includes(id)).length * 2 >= episodeIds.length;
     const rejected = known.filter(({ state }) => state === 'rejected');
     if (rejected.some((skill) => near(skill, Math.min(duplicate, cluster)) || shares(skill))) return 'rejected_before';

@@ -98,6 +98,13 @@ describe('lines of a tool call', () => {
 });
 
 describe('a body with a line more', () => {
+  it('takes no longer for its blank lines', () => {
+    const body = `a${'\n'.repeat(200_000)}b`;
+    const start = performance.now();
+    expect(appended(body, '- c')).toBe(`${body}\n\n- c`);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+
   it.each([
     ['Steps.', 'Steps.\n\n- x'],
     ['Steps.\n', 'Steps.\n\n- x'],

@@ -68,7 +68,8 @@ export function saysAlready(note: string, body: string): boolean {
 export function appended(body: string, text: string): string {
   const last = linesOf(body).at(-1) ?? '';
   const wanted = DASH.test(last) && DASH.test(text) ? 1 : 2;
-  const ends = /\n*$/.exec(body)![0].length;
+  let ends = 0;
+  while (body.at(-1 - ends) === '\n') ends++;
   return `${body}${'\n'.repeat(Math.max(0, wanted - ends))}${text}`;
 }
 

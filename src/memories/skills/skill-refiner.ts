@@ -15,6 +15,7 @@ import {
   skillRefinerPrompt,
 } from './skill-refiner.prompt.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
+import { withheldReason } from './withheld-skill.js';
 
 /**
  * Improves a skill by the turns that used it (mission, "SkillRefiner", auto path): at most one note a turn, on the skill
@@ -40,6 +41,7 @@ export class SkillRefiner implements ReflectionWorker {
     const skill = await this.central(stored);
     if (!skill) return 'no_skills_used';
     if (skill.pinned || skill.operator_edited) return 'pinned';
+    if (withheldReason(skill) !== null) return 'withheld';
     // The model that the agent works with was not there: that says nothing about the skill.
     if (turn.failure_reason === 'llm_unavailable') return 'transient_fault';
     return role.chain.length === 0 ? 'no_model' : null;
@@ -112,13 +114,13 @@ export class SkillRefiner implements ReflectionWorker {
     if (turn.skills_used.length === 0) return null;
     const owner: SkillOwner = { orgId, agentId: agent.id };
     const live = new Map((await this.store.live(owner)).map((skill) => [skill.name, skill]));
-    let central: { skill: SkillRow; similarity: number } | null = null;
+    let central: { name: string; similarity: number } | null = null;
     for (const name of turn.skills_used) {
       const skill = live.get(name);
       if (!skill) continue;
       const similarity = toolSimilarity(turn.tool_sequence, skill.tool_sequence);
-      if (!central || similarity >= central.similarity) central = { skill, similarity };
+      if (!central || similarity >= central.similarity) central = { name, similarity };
     }
-    return central?.skill ?? null;
+    return central && this.store.liveByName(owner, central.name);
   }
 }

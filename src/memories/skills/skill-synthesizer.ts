@@ -10,6 +10,7 @@ import { SkillGuards } from './skill-guards.js';
 import { type SkillDraftAnswer, skillDraftAnswer, skillDraftFormat } from './skill-synthesizer.answer.js';
 import { SKILL_SYNTHESIZER_RULES, skillSynthesizerPrompt } from './skill-synthesizer.prompt.js';
 import { type SkillCandidate, sourceOf } from './skill-synthesis.models.js';
+import type { SkillOwner } from './skill.models.js';
 import { skillProblem } from './skill.rules.js';
 
 /** Also the name of the reflection worker and of its model calls. */
@@ -35,9 +36,12 @@ export class SkillSynthesizer {
     private readonly settings: Settings,
   ) {}
 
-  /** Whether nothing that can be seen without the model is against a skill of these turns. */
-  async mayAsk(candidate: SkillCandidate): Promise<boolean> {
-    return (await this.guards.check(candidate)).refused === null;
+  /** Those of an agent's candidates that nothing which can be seen without the model is against. */
+  worthAsking<Candidate extends SkillCandidate>(
+    owner: SkillOwner,
+    candidates: readonly Candidate[],
+  ): Promise<Candidate[]> {
+    return this.guards.allowed(owner, candidates);
   }
 
   /**

@@ -45,6 +45,9 @@ export interface SkillRow {
   updated_at: Date;
 }
 
+/** A skill without its body, which may be long: enough to name, choose and compare it. */
+export type SkillSummary = Omit<SkillRow, 'content'>;
+
 /** A skill as every route shows it. */
 export interface SkillView {
   id: string;
@@ -76,10 +79,14 @@ export interface SkillVersionView {
   archived_at: string | null;
 }
 
-export const SKILL_COLUMNS = `id, org_id, agent_id, name, description, content, tool_sequence, source_episode_ids,
+/** The fields of `SkillSummary`. */
+export const SKILL_SUMMARY_COLUMNS = `id, org_id, agent_id, name, description, tool_sequence, source_episode_ids,
   source_turn_ids, origin, trigger, cluster_fingerprint, operator_edited, operator_released, version, version_kind,
   version_note, version_at, state, pinned, stale_at, archived_at, revived_at, use_count, last_used_at, done_count,
   failed_count, created_at, updated_at`;
+
+/** The fields of `SkillRow`. */
+export const SKILL_COLUMNS = `${SKILL_SUMMARY_COLUMNS}, content`;
 
 /** SQL condition: the skill holds its name and can be used. */
 export const LIVE_SKILL = `state in ('active', 'stale')`;

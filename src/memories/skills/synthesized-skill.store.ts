@@ -6,10 +6,12 @@ import { EpisodeConsolidation } from '../episodes/episode-consolidation.js';
 import {
   LIVE_SKILL,
   SKILL_COLUMNS,
+  SKILL_SUMMARY_COLUMNS,
   type SkillOrigin,
   type SkillOwner,
   type SkillRow,
   type SkillState,
+  type SkillSummary,
   type SkillTrigger,
 } from './skill.models.js';
 import { skillProblem, type SkillProblem } from './skill.rules.js';
@@ -122,18 +124,26 @@ export class SynthesizedSkillStore {
     return row ?? null;
   }
 
-  /** All skills in the states given, newest first: what a guard compares a draft with. */
-  async inStates(owner: SkillOwner, states: readonly SkillState[]): Promise<SkillRow[]> {
-    return this.database.query<SkillRow>(
-      `select ${SKILL_COLUMNS} from synthesized_skills
+  /** All skills in the states given, newest first. */
+  async inStates(owner: SkillOwner, states: readonly SkillState[]): Promise<SkillSummary[]> {
+    return this.database.query<SkillSummary>(
+      `select ${SKILL_SUMMARY_COLUMNS} from synthesized_skills
        where org_id = $1 and agent_id = $2 and state = any($3::text[]) order by created_at desc, id desc`,
       [owner.orgId, owner.agentId, states],
     );
   }
 
   /** The skills that an agent has: neither archived nor rejected; newest first. */
-  live(owner: SkillOwner): Promise<SkillRow[]> {
+  live(owner: SkillOwner): Promise<SkillSummary[]> {
     return this.inStates(owner, ['active', 'stale']);
+  }
+
+  /** What the live skills of an agent say. */
+  async liveBodies(owner: SkillOwner): Promise<Pick<SkillRow, 'content'>[]> {
+    return this.database.query(
+      `select content from synthesized_skills where org_id = $1 and agent_id = $2 and ${LIVE_SKILL}`,
+      [owner.orgId, owner.agentId],
+    );
   }
 
   /** Counts one use; a stale skill is active again with it. Null where the skill is no longer live. */

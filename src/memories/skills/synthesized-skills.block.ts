@@ -3,7 +3,7 @@ import { oneLine } from '../../core/auxiliary/fence.js';
 import { unlessFlagged } from '../../core/screening/blocked-text.js';
 import type { BlockResult, PlanBlock, PlanContext } from '../../core/turn/extension-points.js';
 import { mostRelevantFirst, mostUsedFirst } from './skill-choice.js';
-import type { SkillRow } from './skill.models.js';
+import type { SkillSummary } from './skill.models.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
 
 /** UTF-16 code units of the whole block, and of one description. */
@@ -38,7 +38,7 @@ export class SynthesizedSkillsBlock implements PlanBlock {
 }
 
 /** As many as fit, with a word on those that do not. */
-function clipped(ordered: readonly SkillRow[]): { text: string; selection_count: number } {
+function clipped(ordered: readonly SkillSummary[]): { text: string; selection_count: number } {
   const lines: string[] = [];
   // The count of those left out never has more digits than that of all.
   let length = FOOTER.length + leftOut(ordered.length).length + 1;
@@ -56,13 +56,13 @@ function leftOut(count: number): string {
   return `(${count} more of your skills are not shown)`;
 }
 
-function lineOf(skill: SkillRow): string {
+function lineOf(skill: SkillSummary): string {
   const stale = skill.state === 'stale' ? '[stale] ' : '';
   return `- ${stale}**${skill.name}**: ${descriptionOf(skill)}`;
 }
 
 /** Stored text that is flagged by now does not reach a prompt, unless an operator has let it through. */
-function descriptionOf(skill: SkillRow): string {
+function descriptionOf(skill: SkillSummary): string {
   const shown = oneLine(skill.description, DESCRIPTION_LIMIT);
   return skill.operator_released ? shown : unlessFlagged(shown, [skill.description], 'procedure');
 }

@@ -1,7 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { z } from 'zod';
 import { BLOCKED } from '../../core/screening/blocked-text.js';
-import { screenText } from '../../core/screening/screening-rules.js';
 import type { AgentTool, ToolCall, ToolResult } from '../../core/turn/extension-points.js';
 import { readArguments, toolDefinition, toolError } from '../../core/turn/tool-arguments.js';
 import { EventBus } from '../../platform/events/event-bus.js';
@@ -10,6 +9,7 @@ import { aboutSkill, ownerOf } from './skill-author.js';
 import { transitionOf } from './skill.events.js';
 import { isLive, type SkillRow } from './skill.models.js';
 import { SynthesizedSkillStore } from './synthesized-skill.store.js';
+import { withheldReason } from './withheld-skill.js';
 
 /** What `data` says of a skill that nobody has used for a while; the body itself comes verbatim. */
 const STALE_WARNING =
@@ -43,14 +43,12 @@ export class UseSkillTool implements AgentTool {
     const name = read.value.skill_name.trim();
     const skill = await this.store.byName(ownerOf(call), name);
     if (!skill || !isLive(skill)) return this.notUsable(call, name, skill);
-    if (!skill.operator_released) {
-      const verdict = screenText(`${skill.description}\n${skill.content}`, 'procedure');
-      if (verdict.flagged) {
-        return toolError(
-          `${BLOCKED} The skill "${name}" may not be used until an operator has looked at it. Do the task without it.`,
-          { reason: verdict.reason },
-        );
-      }
+    const reason = withheldReason(skill);
+    if (reason !== null) {
+      return toolError(
+        `${BLOCKED} The skill "${name}" may not be used until an operator has looked at it. Do the task without it.`,
+        { reason },
+      );
     }
     await this.count(call, skill);
     const { id, version, description } = skill;

@@ -127,6 +127,10 @@ function grouped<Row extends { agent_id: string }, Item>(
   item: (row: Row) => Item,
 ): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
-  for (const row of rows) groups.set(row.agent_id, [...(groups.get(row.agent_id) ?? []), item(row)]);
+  for (const row of rows) {
+    const group = groups.get(row.agent_id);
+    if (group) group.push(item(row));
+    else groups.set(row.agent_id, [item(row)]);
+  }
   return groups;
 }
