@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { QueryVectors } from '../src/core/retrieval/query-vectors.js';
 import { ScopedSearch, type SearchRequest } from '../src/core/retrieval/scoped-search.js';
 import { searchColumns } from '../src/core/retrieval/search-columns.js';
 import { VectorIndex } from '../src/core/retrieval/vector-index.js';
@@ -95,7 +96,8 @@ function searchWith(embedder: Embedder | null, vectorIndex: 'exact' | 'hnsw' = '
   settings.retrieval.vector_index = vectorIndex;
   const index = new VectorIndex(db.connection, settings);
   indexes.push(index);
-  return new ScopedSearch(db.database, new Embeddings(embedder, db.database), index, settings);
+  const embeddings = new Embeddings(embedder, db.database);
+  return new ScopedSearch(db.database, embeddings, new QueryVectors(embeddings), index, settings);
 }
 
 /** The first search has the index built behind its back. */
@@ -308,6 +310,26 @@ describe('the vector arm', () => {
     expect(await idsOf(searchWith(knowing({})), { query: 'tea', arms: { vector: 10, lexical: 10 } })).toEqual([id]);
     expect(await idsOf(searchWith(null), { query: 'tea', arms: { vector: 10 } })).toEqual([]);
     expect(await idsOf(searchWith(new HashingEmbedder(32)), { query: ' \n', arms: { vector: 10 } })).toEqual([]);
+  });
+
+  it('embeds a query once that comes again, and tries anew what failed', async () => {
+    const [id] = await store([memory({ content: 'x', vector: [1, 0, 0] })]);
+    const asked: string[] = [];
+    let broken = true;
+    const embedder = knowing({ tea: [1, 0, 0] });
+    const search = searchWith({
+      ...embedder,
+      embed: async (texts, signal) => {
+        asked.push(...texts);
+        if (broken) throw new Error('down');
+        return embedder.embed(texts, signal);
+      },
+    });
+    const request = { query: 'tea', arms: { vector: 10 } };
+    expect(await idsOf(search, request)).toEqual([]);
+    broken = false;
+    for (let time = 0; time < 3; time++) expect(await idsOf(search, request)).toEqual([id]);
+    expect(asked).toEqual(['tea', 'tea']);
   });
 
   it('is never asked for inside a transaction', async () => {

@@ -4,6 +4,7 @@ import { Database } from '../../platform/database/database.js';
 import { Embeddings } from '../../platform/embeddings/embeddings.js';
 import { rankLexically, type LexicalRow } from './lexical-ranking.js';
 import { openingTokens } from './opening.js';
+import { QueryVectors } from './query-vectors.js';
 import { fuseRanks } from './rank-fusion.js';
 import {
   exactVectorStatement,
@@ -73,6 +74,7 @@ export class ScopedSearch {
   constructor(
     private readonly database: Database,
     private readonly embeddings: Embeddings,
+    private readonly vectors: QueryVectors,
     private readonly vectorIndex: VectorIndex,
     private readonly settings: Settings,
   ) {}
@@ -107,10 +109,8 @@ export class ScopedSearch {
 
   private async nearest(request: SearchRequest, query: string, limit: number): Promise<Neighbour[]> {
     this.database.assertNoTransaction('embedding a query');
-    const { model } = this.embeddings;
-    const values = model === null ? null : await this.embeddings.embed(query, request.signal);
-    if (model === null || values === null) return [];
-    const vector = { model, values };
+    const vector = await this.vectors.of(query, request.signal);
+    if (!vector) return [];
     if (this.settings.retrieval.vector_index === 'exact' || !this.vectorIndex.usable(request.table, vector)) {
       return this.rows(exactVectorStatement(request, vector, limit));
     }
