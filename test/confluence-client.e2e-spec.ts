@@ -182,7 +182,7 @@ describe('the Confluence client', () => {
     cloud.fail({ status: 200, body });
     const read = await clientOf(cloud.url).search({ cql: CQL, limit: 1 });
     expect(read.pages).toEqual([
-      { id: '12', title: 'N\uFFFDl', spaceKey: null, ancestors: [], body: '', version: null },
+      { id: '12', title: 'N\uFFFDl', spaceKey: null, ancestors: null, body: '', version: null },
       { id: '13', title: 'Plain', spaceKey: null, ancestors: ['7', 'Up'], body: '', version: null },
     ]);
     expect(read.next).toBeNull();

@@ -203,7 +203,7 @@ describe('every list of the service', () => {
   async function limited(): Promise<{ path: string; paged: boolean }[]> {
     const found: { path: string; paged: boolean }[] = [];
     for (const route of await servedRoutes(test.http)) {
-      if (route.method !== 'get' || /\/stream$|^\/docs|openapi/.test(route.path)) continue;
+      if (route.method !== 'get' || /\/(stream|export)$|^\/docs|openapi/.test(route.path)) continue;
       const path = addressOf(route, { id: 'owner' });
       const { status, body } = await test.http.get(`${path}?limit=1`);
       if (status === 200 && !/^\/health|^\/organization|^\/metrics/.test(path)) {

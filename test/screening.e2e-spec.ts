@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApp, type TestApp } from './support/app.js';
+import { startApp, type TestApp, type TurnAnswer } from './support/app.js';
 import { aPastTurn, backfill } from './support/episodes.js';
 import { aPlanRequest, callTool, memoriesOf, register, remember, type ToolAnswer } from './support/requests.js';
 import { ScriptedModel } from './support/scripted-model.js';
@@ -43,10 +43,12 @@ async function newAgent(): Promise<string> {
 }
 
 /** Posts a turn and waits until the model's answers, as scripted, have become of it what they may. */
-async function reflectOn(agent: string, changes: Record<string, unknown> = {}): Promise<void> {
+async function reflectOn(agent: string, changes: Record<string, unknown> = {}): Promise<TurnAnswer> {
   const turn = aTurn({ agent, ...changes });
   await test.http.post('/turns').send(turn).expect(202);
-  expect((await test.reflected(turn.turn_id)).reflection.status).toBe('done');
+  const answer = await test.reflected(turn.turn_id);
+  expect(answer.reflection.status).toBe('done');
+  return answer;
 }
 
 async function planOf(agent: string): Promise<string> {
@@ -257,8 +259,12 @@ describe('text that is flagged by rules that it is older than', () => {
     await set('synthesized_skills', 'content', id);
     const answer = await callTool(test.http, agent, 'use_skill', { skill_name: 'refund' });
     blockedIn(JSON.stringify(answer));
-    await reflectOn(agent, { skills_used: ['refund'] });
-    blockedIn(model.requestsOf('skill_refiner')[0]!.user);
+    const { reflection } = await reflectOn(agent, { skills_used: ['refund'] });
+    expect(reflection.workers.find(({ worker }) => worker === 'skill_refiner')).toMatchObject({
+      status: 'skipped',
+      reason: 'withheld',
+    });
+    expect(model.requestsOf('skill_refiner')).toEqual([]);
     expect((await skillOf(test.http, agent, 'refund')).content).toBe(POISON);
   });
 
