@@ -134,6 +134,12 @@ describe('a wrong key', () => {
     for (const route of routes) expectProblem(await ask(route, bearer('wrong')), 401, 'auth.invalid_key');
   });
 
+  it('that was right until it expired is 401 on every route', async () => {
+    const { id, key } = await createKey({ name: 'past', scopes: ['engine', 'read', 'admin'] });
+    await test.database.query(`update api_keys set expires_at = $2 where id = $1`, [id, new Date(Date.now() - 1)]);
+    for (const route of routes) expectProblem(await ask(route, bearer(key)), 401, 'auth.invalid_key');
+  });
+
   it('elsewhere than in the header counts for nothing', async () => {
     for (const query of [`key=${ROOT}`, `api_key=${ROOT}`, `access_token=${ROOT}`, `authorization=Bearer%20${ROOT}`]) {
       expectProblem(await test.http.get(`/agents?${query}`).set('x-api-key', ROOT), 401, 'auth.required');
