@@ -5,6 +5,16 @@ const MAX_DEPTH = 1_000;
 /** UTF-16 code units between two looks at the depth. */
 const SLICE = 16_384;
 
+/** Elements whose content is no text of the page; those of Confluence's storage format hold settings of a macro. */
+export const UNREAD: ReadonlySet<string> = new Set([
+  'script',
+  'style',
+  'template',
+  'head',
+  'ac:parameter',
+  'ac:placeholder',
+]);
+
 export type MarkupReader = Partial<Pick<Handler, 'onopentagname' | 'onopentag' | 'ontext' | 'onclosetag'>>;
 
 /**

@@ -1,8 +1,5 @@
 import { storableText } from '../../platform/text/storable-text.js';
-import { readMarkup } from './page-markup.js';
-
-/** Elements whose content is no text of the page; those of Confluence's storage format hold settings of a macro. */
-const UNREAD = new Set(['script', 'style', 'template', 'head', 'ac:parameter', 'ac:placeholder']);
+import { readMarkup, UNREAD } from './page-markup.js';
 
 /** Elements that stand beside a word without ending it. */
 const INLINE = new Set(

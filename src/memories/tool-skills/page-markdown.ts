@@ -1,8 +1,6 @@
 import { storableText } from '../../platform/text/storable-text.js';
-import { readMarkup } from '../knowledge/page-markup.js';
+import { readMarkup, UNREAD } from '../knowledge/page-markup.js';
 
-/** Elements whose content is no text of the page; those of Confluence's storage format hold settings of a macro. */
-const UNREAD = new Set(['script', 'style', 'template', 'head', 'ac:parameter', 'ac:placeholder']);
 const VERBATIM = new Set(['pre', 'ac:plain-text-body']);
 const MARKS: Readonly<Record<string, string>> = { strong: '**', b: '**', em: '*', i: '*', code: '`' };
 const INLINE = new Set('a abbr br del font ins mark s small span sub sup time u wbr'.split(' '));
