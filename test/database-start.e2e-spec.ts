@@ -32,7 +32,8 @@ async function schemaOf(address: TestAddress): Promise<unknown[]> {
   const { rows } = await client.query<Record<string, unknown>>(
     `select (select array_agg(name order by id) from migrations) as ours,
             (select count(*)::int from graphile_worker.migrations) > 0 as queue,
-            (select count(*)::int from pg_locks where locktype = 'advisory') as locks`,
+            (select count(*)::int from pg_locks join pg_database on oid = database
+             where locktype = 'advisory' and datname = current_database()) as locks`,
   );
   await client.end();
   return rows;
