@@ -70,6 +70,14 @@ export class Agents {
     return agent;
   }
 
+  /** What `read` answers about the agent. One that is named by its id is looked up meanwhile; 404 as from `get`. */
+  async beside<Answer>(orgId: string, idOrHandle: string, read: (agentId: string) => Promise<Answer>): Promise<Answer> {
+    const agent = this.get(orgId, idOrHandle);
+    const reading = read(isUuid(idOrHandle) ? idOrHandle : (await agent).id);
+    const [answer] = await Promise.all([reading, agent]);
+    return answer;
+  }
+
   async find(orgId: string, idOrHandle: string): Promise<Agent | null> {
     const column = isUuid(idOrHandle) ? 'id' : 'handle';
     const [row] = await this.database.query<AgentRow>(`select * from agents where org_id = $1 and ${column} = $2`, [

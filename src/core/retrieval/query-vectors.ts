@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Embeddings } from '../../platform/embeddings/embeddings.js';
-import type { QueryVector } from './scoped-search.sql.js';
+import { vectorLiteral, type QueryVector } from './scoped-search.sql.js';
 
 /** A turn's own text is asked for by several blocks and tools; older queries rarely come again. */
 const KEPT = 200;
@@ -9,7 +9,7 @@ const KEPT = 200;
 @Injectable()
 export class QueryVectors {
   /** By model and text, the one used last at the end. */
-  private readonly recent = new Map<string, readonly number[]>();
+  private readonly recent = new Map<string, QueryVector>();
 
   constructor(private readonly embeddings: Embeddings) {}
 
@@ -18,11 +18,16 @@ export class QueryVectors {
     const { model } = this.embeddings;
     if (model === null) return null;
     const key = `${model}\n${query}`;
-    const values = this.recent.get(key) ?? (await this.embeddings.embed(query, signal));
-    if (values === null) return null;
+    const vector = this.recent.get(key) ?? (await this.embed(model, query, signal));
+    if (vector === null) return null;
     this.recent.delete(key);
-    this.recent.set(key, values);
+    this.recent.set(key, vector);
     if (this.recent.size > KEPT) this.recent.delete(this.recent.keys().next().value!);
-    return { model, values };
+    return vector;
+  }
+
+  private async embed(model: string, query: string, signal?: AbortSignal): Promise<QueryVector | null> {
+    const values = await this.embeddings.embed(query, signal);
+    return values && { model, dimensions: values.length, literal: vectorLiteral(values) };
   }
 }

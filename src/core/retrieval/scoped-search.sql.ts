@@ -29,26 +29,38 @@ export interface SearchScope {
 export interface QueryVector {
   /** Only rows of this model are compared. */
   model: string;
-  values: readonly number[];
+  dimensions: number;
+  /** As pgvector reads it; written once, since it takes longer than the search for a small agent. */
+  literal: string;
 }
 
-/** `id` and `distance` by exact cosine distance: inside one agent a scan is faster than an HNSW index, and right. */
-export function exactVectorStatement(scope: SearchScope, vector: QueryVector, limit: number): Statement {
+/** `columns` and `distance` by exact cosine distance: inside one agent a scan is faster than an HNSW index, and right. */
+export function exactVectorStatement(
+  scope: SearchScope,
+  vector: QueryVector,
+  columns: string,
+  limit: number,
+): Statement {
   return statement((bind) => {
-    const query = `${bind(vectorLiteral(vector.values))}::vector`;
+    const query = `${bind(vector.literal)}::vector`;
     // Vectors of another length under the same model name would fail the whole statement.
-    return `select id, embedding <=> ${query} as distance from ${rowsOf(scope, bind)}
-      and embedding_model = ${bind(vector.model)} and vector_dims(embedding) = ${bind(vector.values.length)}
+    return `select ${columns}, embedding <=> ${query} as distance from ${rowsOf(scope, bind)}
+      and embedding_model = ${bind(vector.model)} and vector_dims(embedding) = ${bind(vector.dimensions)}
       order by distance, id limit ${bind(limit)}`;
   });
 }
 
-/** `id` and `distance` by the approximate index of `createVectorIndex`; the conditions repeat its predicate word for word. */
-export function indexedVectorStatement(scope: SearchScope, vector: QueryVector, limit: number): Statement {
+/** `columns` and `distance` by the approximate index of `createVectorIndex`; the conditions repeat its predicate word for word. */
+export function indexedVectorStatement(
+  scope: SearchScope,
+  vector: QueryVector,
+  columns: string,
+  limit: number,
+): Statement {
   return statement((bind) => {
     const { expression, predicate, cast } = indexTerms(vector);
-    const distance = `${expression} <=> ${bind(vectorLiteral(vector.values))}::${cast}`;
-    return `select id, ${distance} as distance from ${rowsOf(scope, bind)} and ${predicate}
+    const distance = `${expression} <=> ${bind(vector.literal)}::${cast}`;
+    return `select ${columns}, ${distance} as distance from ${rowsOf(scope, bind)} and ${predicate}
       order by ${distance}, id limit ${bind(limit)}`;
   });
 }
@@ -143,16 +155,16 @@ function numbered({ sql, parameters }: Condition, bind: Bind): string {
   });
 }
 
-function indexTerms({ model, values }: QueryVector): { expression: string; predicate: string; cast: string } {
-  const cast = `vector(${values.length})`;
+function indexTerms({ model, dimensions }: QueryVector): { expression: string; predicate: string; cast: string } {
+  const cast = `vector(${dimensions})`;
   const name = `'${model.replaceAll("'", "''")}'`;
   return {
     cast,
     expression: `(embedding::${cast})`,
-    predicate: `embedding_model = ${name} and vector_dims(embedding) = ${values.length}`,
+    predicate: `embedding_model = ${name} and vector_dims(embedding) = ${dimensions}`,
   };
 }
 
-function vectorLiteral(values: readonly number[]): string {
+export function vectorLiteral(values: readonly number[]): string {
   return `[${values.join(',')}]`;
 }

@@ -44,6 +44,8 @@ export interface SearchRequest extends SearchScope {
   arms: Partial<Record<SearchArm, number>>;
   /** How many rows come back. */
   limit: number;
+  /** What the vector arm reads of its rows, `id` among it, so that they need not be read again. @default id */
+  columns?: string;
   /** Leaves out what the vector arm alone names and is not near: some rows are always the nearest. @default false */
   relatedOnly?: boolean;
   signal?: AbortSignal;
@@ -55,12 +57,14 @@ interface Neighbour {
   distance: number;
 }
 
-export interface SearchHit {
+export interface SearchHit<Row = unknown> {
   id: string;
   /** Reciprocal rank fusion; comparable within one answer only. */
   score: number;
   /** The arms that named the row. */
   arms: SearchArm[];
+  /** The `columns` asked for, where the vector arm named the row. */
+  row?: Row;
 }
 
 /**
@@ -84,10 +88,10 @@ export class ScopedSearch {
    * it fails) nothing in the vector arm. Never call it inside a transaction: the query may have to be embedded over the
    * network. Errors are the database's, and the signal's reason once it is aborted.
    */
-  async search(request: SearchRequest): Promise<SearchHit[]> {
+  async search<Row = unknown>(request: SearchRequest): Promise<SearchHit<Row>[]> {
     const { query, arms, limit } = request;
     const [vector, lexical, recency] = await Promise.all([
-      query?.trim() && arms.vector ? this.nearest(request, query, arms.vector) : [],
+      query?.trim() && arms.vector ? this.nearest<Row>(request, query, arms.vector) : [],
       query !== null && arms.lexical ? this.lexical(request, query, arms.lexical) : [],
       arms.recency ? this.newest(request, arms.recency) : [],
     ]);
@@ -101,24 +105,27 @@ export class ScopedSearch {
       { arm: 'lexical', ids: lexical, weight: WEIGHTS.lexical },
       { arm: 'recency', ids: recency, weight: WEIGHTS.recency },
     ]);
-    if (!request.relatedOnly) return ranked.slice(0, limit);
+    const near = new Map(vector.map((neighbour) => [neighbour.id, neighbour]));
     const floor = this.embeddings.local ? RELATED_ABOVE.builtIn : RELATED_ABOVE.semantic;
-    const related = new Set(vector.filter(({ distance }) => 1 - distance > floor).map(({ id }) => id));
-    return ranked.filter(({ id, arms }) => arms.some((arm) => arm !== 'vector') || related.has(id)).slice(0, limit);
+    const related = request.relatedOnly
+      ? ranked.filter(({ id, arms }) => arms.some((arm) => arm !== 'vector') || 1 - near.get(id)!.distance > floor)
+      : ranked;
+    return related.slice(0, limit).map((hit) => ({ ...hit, row: request.columns ? near.get(hit.id) : undefined }));
   }
 
-  private async nearest(request: SearchRequest, query: string, limit: number): Promise<Neighbour[]> {
+  private async nearest<Row>(request: SearchRequest, query: string, limit: number): Promise<(Neighbour & Row)[]> {
     this.database.assertNoTransaction('embedding a query');
     const vector = await this.vectors.of(query, request.signal);
     if (!vector) return [];
+    const columns = request.columns ?? 'id';
     if (this.settings.retrieval.vector_index === 'exact' || !this.vectorIndex.usable(request.table, vector)) {
-      return this.rows(exactVectorStatement(request, vector, limit));
+      return this.rows(exactVectorStatement(request, vector, columns, limit));
     }
     return this.database.transaction(async () => {
       // Without these an agent's rows behind the first forty of the whole table are not found.
       await this.database.query(`set local hnsw.iterative_scan = strict_order`);
       await this.database.query(`set local hnsw.max_scan_tuples = 2147483647`);
-      return this.rows(indexedVectorStatement(request, vector, limit));
+      return this.rows(indexedVectorStatement(request, vector, columns, limit));
     });
   }
 

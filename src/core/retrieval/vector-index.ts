@@ -45,7 +45,7 @@ export class VectorIndex implements OnApplicationBootstrap, OnModuleDestroy, Bef
    * the search stays exact meanwhile, and writes go on. A build that fails is logged and begun again by a later search.
    */
   usable(table: SearchableTable, vector: QueryVector): boolean {
-    if (vector.values.length > HNSW_MAX_DIMENSIONS) return false;
+    if (vector.dimensions > HNSW_MAX_DIMENSIONS) return false;
     const name = indexName(table, vector);
     if (!this.ready.has(name)) this.inBackground(name, (client) => this.build(client, table, name, vector));
     return this.ready.has(name);
@@ -148,7 +148,7 @@ async function locked(client: pg.Client, name: string): Promise<boolean> {
   return rows[0]!.locked;
 }
 
-function indexName(table: SearchableTable, { model, values }: QueryVector): string {
-  const hash = createHash('sha256').update(`${model}\n${values.length}`).digest('hex').slice(0, 12);
+function indexName(table: SearchableTable, { model, dimensions }: QueryVector): string {
+  const hash = createHash('sha256').update(`${model}\n${dimensions}`).digest('hex').slice(0, 12);
   return `${table}_embedding_${hash}`;
 }

@@ -34,12 +34,21 @@ export class DiaryController {
     @Param('id') id: string,
     @Query() query: DiaryQuery,
   ): Promise<Page<DiaryView>> {
-    const { id: agentId } = await this.agents.get(principal.orgId, id);
-    const { kind, include_expired: includeExpired, q, limit, cursor } = query;
-    if (q === undefined) return this.reader.list(principal.orgId, agentId, { limit, cursor, kind, includeExpired });
+    return this.agents.beside(principal.orgId, id, (agentId) =>
+      query.q === undefined
+        ? this.reader.list(principal.orgId, agentId, { ...query, includeExpired: query.include_expired })
+        : this.search({ orgId: principal.orgId, agentId }, query.q, query),
+    );
+  }
+
+  private async search(
+    { orgId, agentId }: { orgId: string; agentId: string },
+    q: string,
+    { kind, include_expired: includeExpired, limit }: DiaryQuery,
+  ): Promise<Page<DiaryView>> {
     if (searchTokens(q, 'query').length === 0) return { items: [], next_cursor: null, total: 0 };
     const items = await this.reader.pool({
-      orgId: principal.orgId,
+      orgId,
       agentId,
       query: q,
       limits: { vector: limit, lexical: limit, recency: 0, total: limit },

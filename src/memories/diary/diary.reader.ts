@@ -115,8 +115,9 @@ export class DiaryReader {
 
   private async ranked(wanted: PoolRequest): Promise<DiaryRow[]> {
     const { orgId, agentId, query, limits, now, signal } = wanted;
-    const hits = await this.retrieval.search({
+    const hits = await this.retrieval.search<DiaryRow>({
       table: 'agent_diary',
+      columns: DIARY_COLUMNS,
       orgId,
       agentId,
       where: {
@@ -129,11 +130,16 @@ export class DiaryReader {
       relatedOnly: wanted.relatedOnly,
       signal,
     });
-    const rows = await this.database.query<DiaryRow>(
-      `select ${DIARY_COLUMNS} from agent_diary where org_id = $1 and agent_id = $2 and id = any($3::uuid[])`,
-      [orgId, agentId, hits.map((hit) => hit.id)],
-    );
+    const missing = hits.filter(({ row }) => !row).map(({ id }) => id);
+    const rows = missing.length > 0 ? await this.byIds(orgId, agentId, missing) : [];
     const byId = new Map(rows.map((row) => [row.id, row]));
-    return hits.flatMap((hit) => byId.get(hit.id) ?? []);
+    return hits.flatMap(({ id, row }) => row ?? byId.get(id) ?? []);
+  }
+
+  private byIds(orgId: string, agentId: string, ids: readonly string[]): Promise<DiaryRow[]> {
+    return this.database.query<DiaryRow>(
+      `select ${DIARY_COLUMNS} from agent_diary where org_id = $1 and agent_id = $2 and id = any($3::uuid[])`,
+      [orgId, agentId, ids],
+    );
   }
 }
